@@ -1,5 +1,5 @@
-// Package app is the composition root. It opens the parts of a server in order, connects them, serves, and closes them
-// in reverse order. It makes no decision that another package could make.
+// Package app is the composition root. It opens the database, the engines, the services and the APIs of a server in
+// order, connects them, serves requests, and closes them in reverse order. All other logic is in other packages.
 package app
 
 import (
@@ -61,15 +61,16 @@ type Options struct {
 	Config  config.Config
 	Version string
 	Log     *slog.Logger
-	Studio  fs.FS             // output of the web build; without index.html the Studio was not built
+	Studio  fs.FS             // output of the web build; it lacks index.html if the Studio was not built
 	Samples fs.FS             // one folder per sample
 	Skills  fs.FS             // one folder per bundled skill; nil for none
 	Exe     string            // the binary that is started in jails; "" is the running one
 	Traces  *telemetry.Traces // nil creates them from the configuration
 	Now     func() time.Time  // nil means time.Now
-	// Examined is a recent report about the same sandbox, for tests that start many servers; nil runs the self-test.
+	// Examined replaces the self-test by a recent report about the same sandbox. Tests that start many servers use it.
+	// nil runs the self-test.
 	Examined *doctor.Report
-	// Cost is the cost of hashing a password, for tests with many people; zero means the cost of RFC 9106.
+	// Cost is the cost of hashing a password. Tests with many people lower it. Zero means the cost of RFC 9106.
 	Cost access.Cost
 	// Asked is called for every database statement; nil for none.
 	Asked func(ctx context.Context, operation string)
@@ -85,7 +86,7 @@ type App struct {
 	bucket    store.Blobs // the store for files of large versions
 	engines   *Engines
 	access    *access.Service
-	provider  *oidc.Service // nil if people do not sign in at one, and before it was opened
+	provider  *oidc.Service // nil without an OpenID provider, and until it is opened
 	agents    *agents.Service
 	approvals *approvals.Service
 	inference *infer.Service
@@ -93,7 +94,7 @@ type App struct {
 	toolmaker *toolmaker.Service
 	garbage   *garbage.Service
 	models    *llm.Service
-	kafka     *kafkaapi.API // nil if it is off
+	kafka     *kafkaapi.API // nil if no brokers are configured
 	archives  *archives.Service
 	catalog   *catalog.Service
 	changes   *changes.Hub
@@ -116,7 +117,7 @@ type App struct {
 	handler   http.Handler
 	resolver  *references.Resolver
 	draining  atomic.Bool // the server was asked to stop
-	listening atomic.Bool // messages of other servers arrive
+	listening atomic.Bool // the connection for messages of other servers is open
 	problems  problem.Writer
 }
 
@@ -160,7 +161,7 @@ func (a *App) openTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// openStoreAndEngines opens the two slow parts in parallel, because they are independent.
+// openStoreAndEngines opens the database and the engines in parallel, because both are slow and independent.
 func (a *App) openStoreAndEngines(ctx context.Context) error {
 	var engines *Engines
 	var enginesErr error
@@ -177,7 +178,7 @@ func (a *App) openStoreAndEngines(ctx context.Context) error {
 	return joinClose(storeErr, enginesErr)
 }
 
-// openAPIs adds every API to the router, behind one gate.
+// openAPIs adds the routes of every API to the router. The gate checks each request before its route.
 func (a *App) openAPIs(ctx context.Context) error {
 	samples, err := agents.LoadSamples(a.Samples, agents.SampleNames())
 	if err != nil {
@@ -232,7 +233,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	return nil
 }
 
-// lookup finds the resource of a path for the gate.
+// lookup finds the agent or the run that a path names, for the permission checks of the gate.
 type lookup struct {
 	*store.Store
 	runs *runs.Service

@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// CreateBackup writes a backup of a configuration to a new folder, also while the server runs. It copies the keys of
-// secrets to another file if one is named.
+// CreateBackup writes a backup of the configured server to the new folder dir. The server may be running. If keys is not
+// "", it copies the encryption keys of secrets to the file of that name.
 func CreateBackup(ctx context.Context, c config.Config, dir, keys, version string, log *slog.Logger) (m backup.Manifest, err error) {
 	if err := keysApart(c, dir, keys); err != nil {
 		return m, err
@@ -85,8 +85,8 @@ func copyBlobs(ctx context.Context, s *store.Store, dir string, all []store.Snap
 	return nil
 }
 
-// keysApart checks that the keys of secrets can be copied, and not into the backup: a person with both can read the
-// secrets.
+// keysApart checks that the keys of secrets can be copied to the file keys. The file must be outside of the backup,
+// because a person with the backup and the keys can read the secrets.
 func keysApart(c config.Config, dir, keys string) error {
 	if keys == "" {
 		return nil
@@ -118,7 +118,8 @@ func skillsFolder(c config.Config) string {
 	return filepath.Join(c.Data, "skills")
 }
 
-// VerifyBackup checks every file of a backup, and the pages, indexes and references of a SQLite database.
+// VerifyBackup checks every file of a backup. If the backup has a SQLite database, it also checks the database's pages,
+// indexes and references.
 func VerifyBackup(ctx context.Context, dir string) (backup.Manifest, error) {
 	m, err := backup.Verify(dir)
 	if err != nil || m.Snapshot.Database != "sqlite" {
@@ -131,12 +132,12 @@ func VerifyBackup(ctx context.Context, dir string) (backup.Manifest, error) {
 	return m, err
 }
 
-// restoring marks a data directory into which a backup is being restored, and holds the path of the SQLite database that
-// is restored with it. No server starts on it.
+// restoring is the file that marks a data directory while a backup is restored into it. It contains the path of the
+// restored SQLite database. No server starts on a marked directory.
 const restoring = "restoring"
 
-// RestoreBackup verifies a backup and restores it into an empty data directory, and an empty database. It may be
-// repeated after an interruption. keys is a file with the keys of secrets, "" for none.
+// RestoreBackup verifies a backup and restores it into an empty data directory and an empty database. An interrupted
+// restore can be run again. keys is a file with the encryption keys of secrets, "" for none.
 func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *slog.Logger) (m backup.Manifest, err error) {
 	if m, err = VerifyBackup(ctx, dir); err != nil {
 		return m, err
@@ -170,7 +171,7 @@ func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *
 		return m, err
 	}
 	if embedded {
-		// A repeated restore may find the log of the interrupted one, which SQLite would apply to the new file.
+		// An interrupted restore may have left a log of SQLite, which SQLite would apply to the new database file.
 		for _, log := range logsOf(path) {
 			if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return m, err
@@ -186,7 +187,7 @@ func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *
 	return m, os.Remove(mark)
 }
 
-// restoreStore restores the files of large versions, and the tables of PostgreSQL.
+// restoreStore restores the files of large versions. For PostgreSQL, it also restores the tables.
 func (a *App) restoreStore(ctx context.Context, dir string, taken store.Snapshot) (err error) {
 	files, err := openBlobs(ctx, a.Config)
 	if err != nil {
@@ -223,7 +224,7 @@ func (a *App) restoreStore(ctx context.Context, dir string, taken store.Snapshot
 	return s.LoadSnapshot(ctx, filepath.Join(dir, backup.Database), taken)
 }
 
-// fits checks that a backup can be restored with a configuration.
+// fits checks that a backup can be restored with a configuration: for example, that both have the same kind of database.
 func fits(c config.Config, m backup.Manifest, keys string) error {
 	kind, _, _ := strings.Cut(DatabaseURL(c), ":")
 	if kind == "postgresql" {
@@ -250,7 +251,7 @@ func fits(c config.Config, m backup.Manifest, keys string) error {
 	return nil
 }
 
-// emptyData checks that nothing would be overwritten.
+// emptyData checks that the data directory is empty or marked by an interrupted restore, so that nothing is overwritten.
 func emptyData(c config.Config) error {
 	entries, err := os.ReadDir(c.Data)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -275,8 +276,8 @@ func emptyData(c config.Config) error {
 	return nil
 }
 
-// logsOf returns the files in which SQLite keeps changes of a database. It applies those that it finds to any file of
-// that name.
+// logsOf returns the paths at which SQLite stores pending changes of the database at path. SQLite applies such files to
+// any database at that path, even to another one.
 func logsOf(path string) []string { return []string{path + "-wal", path + "-shm", path + "-journal"} }
 
 // refuseRestoring rejects a data directory into which a restore was interrupted.

@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/server/httpapi"
 )
 
-// openBlobs opens the store for the files of large versions: a bucket if one is configured, or else the data directory.
+// openBlobs opens the store for the files of large versions: a bucket if one is configured, or else a folder of the data
+// directory. Servers that share a database need a bucket; without one they refuse such files.
 func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 	if c.S3.Endpoint == "" && c.Replicas {
 		return noBlobs{}, nil
@@ -28,10 +29,10 @@ func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 	})
 }
 
-// pingEvery is the interval at which the bucket is asked whether it answers.
+// pingEvery is the interval at which the server checks that the bucket answers.
 const pingEvery = 10 * time.Second
 
-// watchBucket reports whether the bucket answers.
+// watchBucket checks regularly whether the bucket answers, and registers the result as metrics.
 func (a *App) watchBucket(ctx context.Context) error {
 	bucket, ok := a.store.Blobs().(*blobs.S3)
 	if !ok {
@@ -58,7 +59,8 @@ func (h *statusProvider) bucketState() *httpapi.BucketState {
 	return &httpapi.BucketState{Available: state.Available, Reason: state.Reason}
 }
 
-// noBlobs refuses the files of large versions, because the other servers of the database could not read them.
+// noBlobs refuses the files of large versions. Servers that share a database use it if no bucket is configured, because
+// the other servers could not read files in a data directory.
 type noBlobs struct{}
 
 // Put implements store.Blobs.
@@ -82,8 +84,8 @@ func noBucket(name string) error {
 	return fmt.Errorf("the files of %s are in a bucket or a data directory that this server does not have; set --s3-endpoint", name)
 }
 
-// MoveBlobs copies the files of large versions from the data directory to the bucket and returns their number. Files
-// that the bucket has already are left alone, so it may be repeated. The server must not run.
+// MoveBlobs copies the files of large versions from the data directory to the bucket and returns the number of copied
+// files. It skips files that are already in the bucket, so it can be run again. The server must not be running.
 func MoveBlobs(ctx context.Context, c config.Config, log *slog.Logger) (moved int, err error) {
 	folder, err := blobs.Open(filepath.Join(c.Data, "blobs"))
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// breakGlassFor is the lifetime of a host-created token for a workspace whose administrators have no access.
+// breakGlassFor is the lifetime of an emergency token, which BreakGlass creates.
 const breakGlassFor = time.Hour
 
-// BreakGlass creates an administrator token for a workspace directly in the database, whether or not a server runs. The
-// list of tokens records it with the reason.
+// BreakGlass creates an administrator token for a workspace whose administrators have no access. It writes directly to
+// the database, whether or not a server runs. The workspace's list of tokens shows the token with the reason.
 func BreakGlass(ctx context.Context, c config.Config, log *slog.Logger, workspace, reason string) (secret string, err error) {
 	if strings.TrimSpace(reason) == "" {
 		return "", errors.New("--reason must not be empty; it is stored with the token")

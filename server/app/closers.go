@@ -29,7 +29,7 @@ func (c *closers) close() error {
 	return errors.Join(errs...)
 }
 
-// joinClose puts the first error in front, because it caused the others.
+// joinClose joins an error with the error of closing. err comes first, because it is the cause.
 func joinClose(err, closing error) error {
 	switch {
 	case err == nil:

@@ -19,7 +19,7 @@ import (
 // credentialsFile is the file in the data directory with the address and the token that the command line uses.
 const credentialsFile = "cli-token"
 
-// credentialsName is the name of its token in the list of tokens.
+// credentialsName is the name of the command line's token in the list of tokens.
 const credentialsName = "command line on the server"
 
 // Credentials holds the server's address and the token for the command line.
@@ -28,7 +28,7 @@ type Credentials struct {
 	Token string `json:"token"`
 }
 
-// SignInLink returns a URL that signs in one browser once.
+// SignInLink returns a URL that signs in one browser as the first administrator. It works once.
 func (a *App) SignInLink(ctx context.Context, base string) (string, error) {
 	secret, err := a.access.SignInLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err
@@ -62,7 +62,7 @@ func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 	return nil
 }
 
-// Token creates an unrestricted token for the administrator's workspace.
+// Token creates a token with the scope admin for the default workspace.
 func (a *App) Token(ctx context.Context, name string) (string, error) {
 	secret, _, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: name, Scopes: everything()})
 	return secret, err
@@ -70,7 +70,7 @@ func (a *App) Token(ctx context.Context, name string) (string, error) {
 
 func everything() []registry.Scope { return []registry.Scope{registry.AdminScope} }
 
-// opens reports whether a token is still valid for the command line.
+// opens reports whether a token is still valid and has the scope admin, which the command line needs.
 func (a *App) opens(ctx context.Context, token string) bool {
 	caller, err := a.access.Issued(ctx, token)
 	return err == nil && caller.May(everything()...)
@@ -90,7 +90,7 @@ func ReadCredentials(data string) (Credentials, error) {
 	return c, json.Unmarshal(text, &c)
 }
 
-// PassingToken creates a token for this process only; forget revokes it.
+// PassingToken creates a token with the scope admin for this process. It expires after an hour; forget revokes it earlier.
 func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
 	soon := a.Now().Add(time.Hour)
 	secret, token, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})

@@ -15,7 +15,8 @@ import (
 // ErrInUse reports that another server uses the data directory.
 var ErrInUse = errors.New("in use by another atelier process")
 
-// openData creates the data directory and takes its lock. The kernel releases the lock however this process ends.
+// openData creates the data directory and locks it. The kernel releases the lock when this process ends, even after a
+// crash.
 func (a *App) openData(ctx context.Context) error {
 	dir, err := filepath.Abs(a.Config.Data)
 	if err != nil {
@@ -43,8 +44,8 @@ func (a *App) openData(ctx context.Context) error {
 	return nil
 }
 
-// lockPatience is the maximum time a lock may outlast its server. Processes that a killed server was forking hold the
-// lock until they call exec.
+// lockPatience is the maximum time to wait for the lock of a server that has ended. A process that the server was
+// forking when it was killed has the lock open until it calls exec.
 const lockPatience = 2 * time.Second
 
 func acquireLock(ctx context.Context, lock *os.File) error {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that a killed server was forking may hold the lock for a moment. The next server must wait for it, and must
-// not report the directory as in use.
+// A process that a server was forking when it was killed may have the lock open for a moment. The next server must wait
+// for the lock instead of reporting the directory as in use.
 func TestLockOfAKilledServerIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")

@@ -9,7 +9,7 @@ import (
 )
 
 // serveDebug serves profiles of this process on the configured loopback address, if there is one. The public address
-// never serves them, because a profile reveals the runs of others and takes time.
+// does not serve profiles, because a profile reveals the runs of other people and uses CPU time.
 func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	if a.Config.DebugListen == "" {
 		return func() {}, nil

@@ -46,10 +46,10 @@ func (b *Engines) doctor() doctor.Options {
 // SelfTest starts the short self-test. From then on, runs wait for it.
 func (b *Engines) SelfTest() { b.selfTest.begin() }
 
-// Level returns the part of the sandbox that this server enforces.
+// Level returns the protection that the sandbox of this server enforces, and the missing mechanisms.
 func (a *App) Level() sandbox.Level { return a.engines.Level() }
 
-// Found waits for the self-test of the start and returns its report.
+// Found waits for the short self-test at startup and returns its report.
 func (a *App) Found(ctx context.Context) (doctor.Report, error) {
 	return a.engines.selfTest.result(ctx)
 }
@@ -62,7 +62,8 @@ type Examination struct {
 	Tell    func(doctor.Check) // called after each check
 }
 
-// Examine runs all checks, after the short self-test of the start.
+// Examine waits for the short self-test at startup, and then runs the checks of the wanted groups. It returns the reports
+// of both.
 func (a *App) Examine(ctx context.Context, e Examination) (start, full doctor.Report, err error) {
 	if start, err = a.Found(ctx); err != nil {
 		return start, full, err

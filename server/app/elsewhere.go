@@ -14,11 +14,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bacalhau"
 )
 
-// ownerFile has the name under which this data directory's server starts programs elsewhere. The server that restarts
-// after a crash finds them by it.
+// ownerFile is the file with the owner name that this server gives to its programs at remote services. After a crash,
+// the restarted server finds its programs by this name.
 const ownerFile = "remote-owner"
 
-// tidyElsewhere lets engines delete what an earlier process of this server left at services.
+// tidyElsewhere makes the remote engines delete sandboxes and jobs that an earlier process of this server left behind.
 func (a *App) tidyElsewhere() error {
 	for _, name := range []runtimes.Name{runtimes.E2BEngine, runtimes.Bacalhau} {
 		e, ok := a.engines.engines[name].(interface {
@@ -46,7 +46,7 @@ func (a *App) tidyElsewhere() error {
 	return nil
 }
 
-// followed returns the runs whose jobs elsewhere this server follows, or will follow soon.
+// followed returns the IDs of the runs that have a recorded remote job. Their jobs must not be deleted.
 func (a *App) followed(ctx context.Context) (map[string]bool, error) {
 	if a.store == nil {
 		return nil, errors.New("there is no database")
@@ -59,7 +59,7 @@ func (a *App) followed(ctx context.Context) (map[string]bool, error) {
 	return runs, err
 }
 
-// ownerOf returns the name of a data directory's server.
+// ownerOf returns the owner name stored in a data directory. It creates the name if there is none.
 func ownerOf(data string) (string, error) {
 	path := filepath.Join(data, ownerFile)
 	text, err := os.ReadFile(path)

@@ -39,7 +39,7 @@ import (
 // schemasKept is the number of compiled schemas that stay in memory.
 const schemasKept = 512
 
-// Engines is the set of engines and everything else needed to run a program. It stores nothing.
+// Engines contains the engines, the sandbox and the other services needed to run a program. It does not use the database.
 type Engines struct {
 	closers   closers
 	config    config.Config
@@ -91,7 +91,8 @@ func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Log
 	return b, nil
 }
 
-// pausedPerSlot is how many programs may wait for approvals for each slot. They use memory and no processor.
+// pausedPerSlot is the number of programs per concurrent run that may wait for an approval. A waiting program uses memory
+// but no CPU time.
 const pausedPerSlot = 4
 
 func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
@@ -99,8 +100,8 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	if running == 0 {
 		running = max(8, 4*runtime.NumCPU())
 	}
-	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // programs that wait for a called agent keep their jails
-	paused := pausedPerSlot * running                      // programs that wait for an approval keep them too
+	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // a program that waits for a called agent still needs its jail
+	paused := pausedPerSlot * running                      // and so does a program that waits for an approval
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})
@@ -150,12 +151,12 @@ func (b *Engines) chooser(runs engines.Runs) *engines.Chooser {
 	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks, SlowMs: b.table.SlowMs})
 }
 
-// routing chooses the runtimes of runs.
+// routing returns the router that chooses a runtime for each run.
 func (b *Engines) routing(chooser *engines.Chooser, runs routing.Runs) *routing.Router {
 	return routing.New(routing.Options{Table: b.table, Specs: b.Specs, Engines: chooser, Lacks: b.lacks, Features: b.features, Runs: runs})
 }
 
-// tableOf reads the table of the router: the file of the configuration, or the shipped table.
+// tableOf reads the router's table: the file named by --router, or the built-in table if none is named.
 func tableOf(c config.Config) (routing.Table, error) {
 	if c.Router == "" {
 		return routing.Shipped()
@@ -185,7 +186,7 @@ func (b *Engines) lacks(name runtimes.Name) string {
 	return ""
 }
 
-// features returns the features of an engine, and whether this server knows them.
+// features returns the features of an engine. It returns false if this server does not have the engine.
 func (b *Engines) features(name runtimes.Name) ([]runtimes.Feature, bool) {
 	engine, ok := b.engines[name]
 	if !ok {
@@ -210,7 +211,7 @@ func (b *Engines) version(name runtimes.Name) string {
 	return ""
 }
 
-// ceiling returns the hosts that runs of a workspace may reach at most.
+// ceiling returns the hosts that runs of a workspace may reach at most, whatever their agents are granted.
 func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
 		return hostpattern.Ceiling{All: true, Private: true}
@@ -221,7 +222,8 @@ func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 // Close stops every worker and removes the resources that the sandbox created on the host.
 func (b *Engines) Close() error { return b.closers.close() }
 
-// Level returns the part of the sandbox that this host enforces, as far as it is known.
+// Level returns the protection that the sandbox enforces on this host. After a failed self-test it is lower than the
+// sandbox itself reports.
 func (b *Engines) Level() sandbox.Level { return b.selfTest.level(b.sandbox.Level()) }
 
 func (a *App) keepEngines(engines *Engines) error {
@@ -235,7 +237,7 @@ func (a *App) keepEngines(engines *Engines) error {
 	return a.tidyElsewhere()
 }
 
-// showLoad registers metrics that are read on request.
+// showLoad registers the metrics of the load. Their values are computed on each request of /metrics.
 func (a *App) showLoad() {
 	router := a.engines.Router
 	a.metrics.Gauge("atelier_queue_waiting", "Number of queued runs.", nil, func() float64 { return float64(router.Load().Waiting) })

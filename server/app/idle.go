@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxIdle is the number of connections that may wait for their next request. Each takes about 20 kB, and anybody can
-// open one. Beyond, a connection is closed after its answer; its client opens another when it needs one.
+// maxIdle is the maximum number of connections that wait for their next request. Each uses about 20 kB, and anybody can
+// open one. If the maximum is reached, a connection is closed after its answer; its client can open a new one.
 const maxIdle = 4096
 
 // idleConns counts the connections that wait for a request.

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/quotas"
 )
 
-// inference returns the service that reads the types of programs. limits and installed may be nil.
+// inference returns the service that infers schemas from the types of programs. limits and installed may be nil.
 func (b *Engines) inference(limits *quotas.Service, installed *packages.Service, choose infer.Chooser) *infer.Service {
 	return infer.New(infer.Options{
 		Specs: b.Specs, Validator: b.Validator, Router: b.Router, Quotas: limits, Packages: installed, NewID: newID,
@@ -39,14 +39,14 @@ func (b *Engines) lacksTypes(language runtimes.Language) string {
 	return ""
 }
 
-// typescript returns the path of the native TypeScript compiler: the configured one, or one next to our binary or among
-// the system's Node modules, or "" if there is none.
+// typescript returns the path of the native TypeScript compiler: the configured path, else a compiler next to the atelier
+// binary or among the system's Node modules, or "" if there is none.
 func typescript(configured, exe string) string {
 	if configured != "" {
 		return configured
 	}
 	if exe == "" {
-		exe, _ = os.Executable() // without it the other places remain
+		exe, _ = os.Executable() // on an error, only the other directories are searched
 	}
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	paths := []string{filepath.Join(filepath.Dir(exe), "typescript", "tsc")}
@@ -61,7 +61,7 @@ func typescript(configured, exe string) string {
 	return ""
 }
 
-// pythonTypes describes the types of a Python program instead of running it.
+// pythonTypes is a runtime that describes the types of a Python program instead of calling its entrypoint.
 type pythonTypes struct{ *python.Engine }
 
 // Run implements runtimes.Runtime.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// interpreter returns the configured interpreter, or else the first of that name in the system's directories. It
-// ignores PATH, which may contain a shim that needs the user's home directory.
+// interpreter returns the configured path of an interpreter, or else the first program with the given name in the
+// system's directories. It ignores PATH, because a program there may be a shim that needs the user's home directory.
 func interpreter(configured, name string) string {
 	if configured != "" {
 		return configured

@@ -39,7 +39,8 @@ func (a *App) openKafka(context.Context) error {
 	return nil
 }
 
-// instance returns a name of this server that a restart does not change and that no other server of its group has.
+// instance returns a name for this server in its consumer group. The name is unique and the same after a restart, because
+// it is a hash of the host name and the data directory.
 func (a *App) instance() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -53,8 +54,8 @@ func (a *App) instance() (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// serveKafka consumes requests until ctx ends. finish waits for running tools and their results; after interrupt, only
-// for results that are there.
+// serveKafka consumes requests until ctx ends. finish waits until the running tools have ended and their results are
+// sent. After interrupt, finish waits only until the available results are sent.
 func (a *App) serveKafka(ctx context.Context) (finish func(ctx context.Context), interrupt func()) {
 	if a.kafka == nil {
 		return func(context.Context) {}, func() {}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// listeners are the addresses at which this server listens, which no program may reach.
+// listeners records the addresses at which this server listens. Programs must not reach them.
 type listeners struct {
 	mu    sync.Mutex
 	known []netip.AddrPort
@@ -16,7 +16,7 @@ type listeners struct {
 func (l *listeners) add(address net.Addr) {
 	known, err := netip.ParseAddrPort(address.String())
 	if err != nil {
-		return // a listener of a test that has no address
+		return // only a listener in a test has no address
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tests"
 )
 
-// Local runs programs from files in the sandbox of this machine. It stores nothing beyond the process.
+// Local runs programs from files in the sandbox of this machine. It keeps its data in memory only.
 type Local struct {
 	*runs.Service
 	Chooser   *engines.Chooser
@@ -24,7 +24,7 @@ type Local struct {
 	closers   closers
 }
 
-// OpenLocal opens the parts that a run needs, without a data directory or database.
+// OpenLocal opens the engines and services that a run needs, without a data directory or database.
 func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *slog.Logger) (*Local, error) {
 	l, kept := &Local{}, newMemory()
 	traces, err := telemetry.NewTraces(ctx, version, c.Traces)

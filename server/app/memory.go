@@ -9,8 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// memory stores the runs of a Local while its process lives. It has no agents and no versions, because a Local runs
-// files.
+// memory stores the runs of a Local in memory. It has no agents and no versions, because a Local runs programs from files.
 type memory struct {
 	mu     sync.Mutex
 	runs   map[string]registry.Run

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// Migrate brings the database of a configuration up to date and returns the applied migrations. The server must not
-// run.
+// Migrate applies the missing migrations to the configured database and returns their names. The server must not be
+// running.
 func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (applied []string, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		applied, err = s.Migrate(ctx)
@@ -19,7 +19,7 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (applied []
 	return applied, err
 }
 
-// MigrationStatus lists every migration and when it was applied.
+// MigrationStatus lists every migration with the time at which it was applied, if it was.
 func MigrationStatus(ctx context.Context, c config.Config, log *slog.Logger) (steps []store.Migration, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		steps, err = s.MigrationStatus(ctx)

@@ -18,7 +18,7 @@ import (
 	studio "github.com/atelier-run/atelier/studio/packages"
 )
 
-// openPackages returns the manager of packages. Its proxy allows larger downloads than that of programs.
+// openPackages returns the package manager. Its egress proxy allows larger downloads than the proxy of programs.
 func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Logger) *packages.Manager {
 	limits := egress.Limits{Requests: 20_000, Connections: 64, Bytes: 4 << 30, Answer: 1 << 20, Dial: 10 * time.Second, Exchange: 10 * time.Minute}
 	return packages.New(packages.Options{
@@ -28,7 +28,7 @@ func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Lo
 	})
 }
 
-// npm returns the path of npm's program: the configured one, or the one that was installed with Node, or "".
+// npm returns the path of npm: the configured path, else that of the npm installed with Node, or "" if there is none.
 func npm(configured string) string {
 	if configured != "" {
 		return configured
@@ -42,8 +42,9 @@ func npm(configured string) string {
 	return ""
 }
 
-// packagesDir returns the directory of installed packages. Sandboxes of a server that runs as root are other users, which
-// cannot pass a closed data directory.
+// packagesDir returns the directory of installed packages: the configured one, else one in the data directory. If the
+// server runs as root, sandboxes run as other users. If these cannot enter the data directory, it returns a directory
+// below /var/lib.
 func packagesDir(configured, data string) string {
 	if configured != "" {
 		return configured
@@ -59,7 +60,7 @@ func packagesDir(configured, data string) string {
 	return filepath.Join("/var/lib/atelier-packages", hex.EncodeToString(sum[:8]))
 }
 
-// locks stores the locks of a server that stores nothing: each process resolves anew.
+// noLocks replaces the stored package locks where there is no database. Each process resolves versions again.
 type noLocks struct{}
 
 func (noLocks) PackageLock(context.Context, string, string, string) (registry.PackageLock, bool, error) {
@@ -70,7 +71,7 @@ func (noLocks) PutPackageLock(context.Context, registry.PackageLock) error { ret
 
 func (noLocks) UsePackageLock(context.Context, string, string, string, time.Time) error { return nil }
 
-// packages returns the service that gives programs their packages.
+// packages returns the service that installs packages for programs.
 func (b *Engines) packages(store studio.Store, used studio.Used, now func() time.Time) *studio.Service {
 	return studio.New(studio.Options{
 		Store: store, Used: used, Manager: b.Packages, Allow: rulesOf(b.config.AllowPackages), Block: rulesOf(b.config.BlockPackages), Now: now,

@@ -21,12 +21,12 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// serverFile is the file in the data directory with the ID under which this server shares a database.
+// serverFile is the file in the data directory with the ID that identifies this server among those of a shared database.
 const serverFile = "server-id"
 
-// member describes this server to the others that use its database, nil if it is alone. The ID stays the same for a data
-// directory: a server that starts again ends the runs of its earlier process at once, because the lock of the directory
-// shows that this process has ended.
+// member describes this server to the other servers of its database. It returns nil if the database is not shared. The ID
+// stays the same for a data directory, so a restarted server can end the runs of its earlier process at once: it has the
+// lock of the directory, so that process has ended.
 func (a *App) member() (*store.Member, error) {
 	if !a.Config.Replicas {
 		return nil, nil //nolint:nilnil // the server is alone
@@ -51,7 +51,8 @@ func (a *App) member() (*store.Member, error) {
 	return &store.Member{ID: id.String(), Address: host + " " + a.Config.Listen}, nil
 }
 
-// unshared rejects large files in a data directory that the other servers of the database cannot read.
+// unshared returns an error if several servers share the database without a bucket, and this data directory contains
+// files of large versions. The other servers cannot read these files.
 func (a *App) unshared(files *blobs.Folder) error {
 	if !a.Config.Replicas || a.Config.S3.Endpoint != "" {
 		return nil
@@ -62,7 +63,7 @@ func (a *App) unshared(files *blobs.Folder) error {
 	return fmt.Errorf("%s has files of large versions, which other servers cannot read; set --s3-endpoint and run `atelier blobs move`", filepath.Join(a.Config.Data, "blobs"))
 }
 
-// others returns the other servers of the database, nil if this one is alone.
+// others returns the access to the other servers of the database, nil if the database is not shared.
 func (a *App) others() runs.Others {
 	if !a.Config.Replicas {
 		return nil
@@ -71,14 +72,14 @@ func (a *App) others() runs.Others {
 }
 
 const (
-	// cancelEvery is the interval at which a server looks for requests of other servers to cancel its runs, if no signal
-	// comes before.
+	// cancelEvery is the interval at which a server reads requests of other servers to cancel its runs. A signal makes it
+	// read them earlier.
 	cancelEvery = time.Second
-	// shareEvery is the interval at which servers exchange what they count for quotas.
+	// shareEvery is the interval at which servers exchange their counts for quotas.
 	shareEvery = time.Second
 )
 
-// joinOthers starts the work that servers of one database do for each other.
+// joinOthers starts the background work of servers that share a database: they exchange signals, cancellations and counts.
 func (a *App) joinOthers(ctx context.Context) error {
 	if !a.Config.Replicas {
 		return nil
@@ -114,7 +115,7 @@ func (a *App) joinOthers(ctx context.Context) error {
 	return nil
 }
 
-// inBackground does work until the app is closed.
+// inBackground starts work in a goroutine. Closing the app cancels the context of work and waits until it returns.
 func (a *App) inBackground(ctx context.Context, name string, work func(context.Context)) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -129,7 +130,7 @@ func (a *App) inBackground(ctx context.Context, name string, work func(context.C
 	}()
 }
 
-// signalled reacts to a message of another server. It must not wait.
+// signalled handles a message of another server. It must not block, because later messages wait for it.
 func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
 	switch one.Kind {
 	case "changed":
@@ -137,7 +138,7 @@ func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
 	case "cancel":
 		select {
 		case cancels <- struct{}{}:
-		default: // it is going to look
+		default: // a signal is already pending
 		}
 	case "draft":
 		var saved changes.Draft
@@ -169,14 +170,14 @@ func (a *App) changed(table string) {
 	}
 }
 
-// forgetAll clears the caches after messages may have been lost.
+// forgetAll clears all caches. It is called when messages of other servers may have been lost.
 func (a *App) forgetAll() {
 	for _, table := range []string{"tokens", "versions", "skills", "gates", "quotas"} {
 		a.changed(table)
 	}
 }
 
-// serversState returns nil for a server that is alone.
+// serversState returns the state of the servers that share the database, nil if the database is not shared.
 func (a *App) serversState() *httpapi.ServersState {
 	m := a.store.Membership()
 	if m == nil {
@@ -185,7 +186,7 @@ func (a *App) serversState() *httpapi.ServersState {
 	return &httpapi.ServersState{Others: m.Others, Leading: m.Leads, Listening: a.listening.Load()}
 }
 
-// measureOthers registers the metrics of several servers.
+// measureOthers registers the metrics about the servers that share the database.
 func (a *App) measureOthers() {
 	truth := func(is bool) float64 {
 		if is {

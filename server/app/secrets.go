@@ -17,11 +17,11 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// keysFile is the file in the data directory with the keys of secrets.
+// keysFile is the file in the data directory with the encryption keys of secrets.
 const keysFile = "secrets.key"
 
-// openSecrets loads the keys. A server that cannot decrypt its secrets does not start, because its agents would fail
-// one by one.
+// openSecrets loads the encryption keys. If the keys cannot decrypt the stored secrets, the server does not start:
+// otherwise agents would fail later, one by one.
 func (a *App) openSecrets(ctx context.Context) error {
 	sealed, err := a.store.SecretKeys(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func (a *App) openSecrets(ctx context.Context) error {
 // now returns the time with the precision of both databases, so that responses equal stored values.
 func (a *App) now() time.Time { return a.Now().UTC().Truncate(time.Microsecond) }
 
-// keysOf returns the keys of a configuration, which must be able to decrypt the stored secrets. sealed counts the
-// secrets by key. If there are neither keys nor secrets, it creates a key.
+// keysOf returns the configured encryption keys. It returns an error if they cannot decrypt the stored secrets. sealed is
+// the number of secrets by key ID. If there are neither keys nor secrets, it creates a key.
 func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[string]int) (vault.Keys, error) {
 	keys, from := c.SecretsKeys, "secrets-key (ATELIER_SECRETS_KEY)"
 	if keys.ID() == "" {
@@ -94,7 +94,7 @@ func freshKeys(path string) (vault.Keys, error) {
 	return keys, nil
 }
 
-// told returns the number of secrets for each key as text.
+// told describes the total number of secrets and the IDs of their keys, for error messages.
 func told(sealed map[string]int) string {
 	total, ids := 0, []string{}
 	for id, count := range sealed {
@@ -108,12 +108,12 @@ func told(sealed map[string]int) string {
 type Rotation struct {
 	Secrets int    // number of re-encrypted secrets
 	Key     string // ID of the new key
-	File    string // that the key is in, "" if it came by ATELIER_SECRETS_KEY
+	File    string // path of the key file, "" if the keys are from ATELIER_SECRETS_KEY
 }
 
-// RotateSecrets re-encrypts every secret. If the keys are in a file it adds a new key; otherwise it uses the first of
-// the given keys. The server must not run. After an interruption the file can still decrypt the database. The new key
-// is added before the secrets change, all secrets change in one transaction, and the old keys are removed last.
+// RotateSecrets re-encrypts every secret. If the keys are in a file, it adds a new key to the file. Otherwise it uses the
+// first of the given keys. The server must not be running. The new key is stored first, then all secrets change in one
+// transaction, and the old keys are removed last. So after an interruption the file can still decrypt every secret.
 func RotateSecrets(ctx context.Context, c config.Config, log *slog.Logger) (done Rotation, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		if _, err := s.MigrationStatus(ctx); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// selfTest holds the result of a short self-test that runs in parallel with the start. Runs wait for it and never start
-// without it. A failed test is repeated, because a machine can be too busy for the first one.
+// selfTest runs a short self-test of the sandbox in parallel with startup. Programs run only after it has passed. A
+// failed test is repeated, because the machine may have been too busy.
 type selfTest struct {
 	examine func(context.Context) doctor.Report
 	log     *slog.Logger
@@ -33,7 +33,7 @@ type selfTest struct {
 }
 
 const (
-	examinationTime = 30 * time.Second // limit, even on a very busy machine
+	examinationTime = 30 * time.Second // time limit of a self-test, sufficient for a very busy machine
 	askAgain        = 5 * time.Second
 )
 
@@ -92,7 +92,7 @@ func (p *selfTest) conclude(r doctor.Report) {
 		slog.Int("passed", r.Passed), slog.Int("reduced", r.Reduced), slog.Int("failed", r.Failed), slog.String("why", p.first()))
 }
 
-// first returns the first reason against running anything or one language.
+// first returns a reason why no program may run, else a reason why the programs of one language may not run, else "".
 func (p *selfTest) first() string {
 	why := p.all
 	for _, other := range p.refused {
@@ -136,12 +136,12 @@ func (p *selfTest) why(language runtimes.Language) string {
 		return p.all
 	}
 	if language == runtimes.TypeScript {
-		language = runtimes.JavaScript // one engine serves both
+		language = runtimes.JavaScript // one engine runs both languages
 	}
 	return p.refused[language]
 }
 
-// level returns the level the sandbox reports, unless the self-test contradicts it.
+// level returns own, the level that the sandbox reports. If the self-test failed, it returns the level none.
 func (p *selfTest) level(own sandbox.Level) sandbox.Level {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,8 +183,8 @@ func (p *selfTest) close() error {
 	return nil
 }
 
-// proved is a runtime that runs nothing before the self-test has passed. It also rejects runs of the self-test's
-// workspace: the self-test calls engines directly, and its hosts are unrestricted.
+// proved wraps a runtime so that programs run only after the self-test has passed. It also rejects runs in the workspace
+// that is reserved for the self-test, because that workspace may reach all hosts. The self-test calls engines directly.
 type proved struct {
 	runtimes.Runtime
 	selfTest *selfTest

@@ -84,7 +84,7 @@ func TestFailedSelfTestStopsRuns(t *testing.T) {
 	})
 }
 
-// TestBrokenLanguageStopsItself checks that a failed language does not stop the others.
+// TestBrokenLanguageStopsItself checks that a failed check of one language blocks only programs of that language.
 func TestBrokenLanguageStopsItself(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(context.Context) doctor.Report { return reportOf(working, holds) }, slog.New(slog.DiscardHandler))
@@ -100,7 +100,8 @@ func TestBrokenLanguageStopsItself(t *testing.T) {
 	}
 }
 
-// TestWaitingEndsWithTheRun cancels a waiting run, and closes the server during a self-test.
+// TestWaitingEndsWithTheRun checks that a run stops waiting for the self-test when it is cancelled, and when the server
+// is closed.
 func TestWaitingEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(ctx context.Context) doctor.Report { <-ctx.Done(); return reportOf() }, slog.New(slog.DiscardHandler))

@@ -19,10 +19,10 @@ const (
 	headerTimeout  = 5 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
-	farewell       = 5 * time.Second // limit for answers and sockets, after the last run has ended
+	farewell       = 5 * time.Second // time limit for sending the last answers, after the last run has ended
 )
 
-// Listen opens the configured address. Its error explains the fix.
+// Listen opens the configured address. Its error says how to fix the problem.
 func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	var l net.ListenConfig
 	listener, err := l.Listen(ctx, "tcp", a.Config.Listen)
@@ -39,9 +39,10 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests until ctx ends. Then /ready answers 503, and requests are still answered until load balancers
-// have noticed. After the configured delay Serve accepts no new requests, gives running programs the configured grace
-// period and interrupts the rest. It returns when every run is stored and every answer sent.
+// Serve answers requests until ctx ends. Then /ready answers 503, but other requests are still answered during the
+// configured delay, in which load balancers notice the 503. After the delay, Serve accepts no new requests. It waits for
+// running programs during the configured grace period, and then interrupts the others. It returns when every run is
+// stored and every answer is sent.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	closeDebug, err := a.serveDebug(ctx)
 	if err != nil {
@@ -90,21 +91,21 @@ func (a *App) leave(failed <-chan error) error {
 	}
 }
 
-// sendBuffer limits the bytes that the kernel holds for a client that does not read, which would otherwise be several
-// megabytes. The kernel doubles it.
+// sendBuffer is the size in bytes of a connection's send buffer in the kernel. It limits the memory for a client that does
+// not read, which would otherwise be several megabytes. The kernel doubles the value.
 const sendBuffer = 512 << 10
 
 func limitSendBuffer(ctx context.Context, conn net.Conn) context.Context {
 	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok { // a TCP connection, or one around it
-		_ = tcp.SetWriteBuffer(sendBuffer) // the connection works without
+		_ = tcp.SetWriteBuffer(sendBuffer) // without the limit the connection still works
 	}
 	return ctx
 }
 
-// drain shuts down a server without losing accepted work.
+// drain shuts down the server. It first waits for the runs and answers that the server has accepted.
 func (a *App) drain(ctx context.Context, server *http.Server, finishKafka func(context.Context)) {
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("runs", a.runs.Live()))
-	a.changes.Close() // nothing comes to its readers any more
+	a.changes.Close() // ends the streams of changes, which would otherwise stay open
 	limit, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace+farewell)
 	defer cancel()
 	answered := make(chan error, 1)
@@ -137,7 +138,7 @@ func (a *App) awaitRuns(ctx context.Context) {
 	}
 }
 
-// Handler returns the whole server as a handler, for callers in the same process.
+// Handler returns the HTTP handler of all routes, for callers in the same process.
 func (a *App) Handler() http.Handler { return a.handler }
 
 // URL returns the address at which this machine reaches the server.
@@ -163,8 +164,8 @@ func localURL(listening net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// names returns the host names of the server. The address of all interfaces is excluded, because browsers treat 0.0.0.0
-// as this machine for any page.
+// names returns the host names that requests may use: the configured ones and that of the listen address. The address of
+// all interfaces is excluded, because browsers let any page reach this machine as 0.0.0.0.
 func (a *App) names() []string {
 	names := append([]string(nil), a.Config.Hosts...)
 	host, _, err := net.SplitHostPort(a.Config.Listen)

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
-// signInProvider returns the OpenID provider, or nil if there is none.
+// signInProvider returns the OpenID provider, or nil if none is configured.
 func (a *App) signInProvider() *oidc.Service {
 	c := a.Config.OIDC
 	if c.Issuer == "" || a.provider != nil {
@@ -22,11 +22,11 @@ func (a *App) signInProvider() *oidc.Service {
 	return a.provider
 }
 
-// delegates reports whether MCP addresses accept access tokens of the provider. Tokens name the address they are for, so
-// the server must know its own.
+// delegates reports whether MCP addresses accept access tokens of the OpenID provider. A token contains the address that
+// it was issued for. To compare it, the server needs a configured public URL.
 func (a *App) delegates() bool { return a.Config.OIDC.Issuer != "" && a.Config.PublicURL != "" }
 
-// tokenProvider verifies access tokens; nil refuses them.
+// tokenProvider returns the provider that verifies access tokens, nil if access tokens are refused.
 func (a *App) tokenProvider() access.Provider {
 	if !a.delegates() {
 		return nil
@@ -34,7 +34,7 @@ func (a *App) tokenProvider() access.Provider {
 	return a.signInProvider()
 }
 
-// delegations finds the callers of access tokens; nil refuses them.
+// delegations returns the service that finds the person behind an access token, nil if access tokens are refused.
 func (a *App) delegations() gate.Delegations {
 	if !a.delegates() {
 		return nil
@@ -42,7 +42,8 @@ func (a *App) delegations() gate.Delegations {
 	return a.access
 }
 
-// mcpIssuer returns the provider of MCP clients and the scopes they request, "" if there is none.
+// mcpIssuer returns the URL of the OpenID provider at which MCP clients sign in, and the scopes that they request. The URL
+// is "" if access tokens are refused.
 func (a *App) mcpIssuer() (issuer string, scopes []string) {
 	if !a.delegates() {
 		return "", nil

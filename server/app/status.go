@@ -26,10 +26,10 @@ type statusProvider struct {
 	done   chan struct{} // closed when the query in progress ends; nil for none
 }
 
-// lookEvery limits how often polling /health makes the database count.
+// lookEvery is the minimum interval between two counts of the skills for /health, however often clients poll it.
 const lookEvery = 5 * time.Second
 
-// lookFor limits how long /health waits for the database.
+// lookFor is the maximum time that /health waits for that count.
 const lookFor = time.Second
 
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
@@ -143,7 +143,8 @@ func (h *statusProvider) Serving() error {
 	return h.app.store.Ready()
 }
 
-// ReadOnly returns why the server cannot store anything, "" if it can. err is of an attempt.
+// ReadOnly returns the reason why the server cannot write to its database, "" if it can. err is the error of an attempted
+// write.
 func (a *App) ReadOnly(err error) string {
 	doc := problem.Of(err)
 	if err == nil || doc.Code != fault.StorageUnavailable {
@@ -152,8 +153,8 @@ func (a *App) ReadOnly(err error) string {
 	return doc.Detail
 }
 
-// look reports whether the registry responds, and the number of installed skills. It waits briefly for a query that
-// takes long, and then reports that the registry does not respond.
+// look reports whether the registry responds, and the number of installed skills. If the query does not end within
+// lookFor, it reports that the registry does not respond.
 func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
 	if h.done == nil && (h.looked.IsZero() || h.app.Now().Sub(h.looked) >= lookEvery) {

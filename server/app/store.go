@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// DatabaseURL returns the database of a configuration: the configured one, or SQLite in the data directory.
+// DatabaseURL returns the URL of the configured database, or that of a SQLite database in the data directory.
 func DatabaseURL(c config.Config) string {
 	if c.DatabaseURL != "" {
 		return c.DatabaseURL
@@ -25,8 +25,8 @@ func DatabaseURL(c config.Config) string {
 	return "sqlite:" + filepath.Join(c.Data, "atelier.db")
 }
 
-// openStore opens the database and cleans up after an earlier server. It marks unfinished runs as interrupted and lets
-// unanswered requests be retried.
+// openStore opens the database and cleans up after a server process that did not shut down cleanly. It marks unfinished
+// runs as interrupted, and releases idempotency keys without an answer so that clients can retry.
 func (a *App) openStore(ctx context.Context) error {
 	if err := a.refuseRestoring(); err != nil {
 		return err
@@ -80,13 +80,14 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-// keyDrafts lists the files of keys that were written when a process was killed, and that nothing uses.
+// keyDrafts lists incomplete key files. They remain if a process is killed while it writes keys, and are never read.
 func keyDrafts(dir string) []string {
 	found, _ := filepath.Glob(filepath.Join(dir, keysFile+".next-*")) // the pattern is correct
 	return found
 }
 
-// missing rejects a data directory whose database is gone: a new one would hide that agents and secrets are lost.
+// missing returns an error if the data directory was used before but has no database. Creating a new database would hide
+// the loss of agents and secrets.
 func (a *App) missing(files *blobs.Folder) error {
 	path, ok := strings.CutPrefix(DatabaseURL(a.Config), "sqlite:")
 	if !ok {
@@ -113,13 +114,13 @@ const (
 	noteUsesEvery = time.Minute
 )
 
-// sweep removes expired records, now and every hour.
+// sweep removes expired records at startup and then regularly.
 func (a *App) sweep(ctx context.Context) error {
 	a.again(ctx, "sweeper", sweepEvery, a.ifLeading(a.sweepOnce), func() error { return nil })
 	return nil
 }
 
-// ifLeading does work on one of the servers of a database: the one that started first.
+// ifLeading wraps work so that only one server of a shared database does it: the one that started first.
 func (a *App) ifLeading(work func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
 		if a.store.Leads() {
@@ -132,13 +133,14 @@ func (a *App) ifLeading(work func(context.Context)) func(context.Context) {
 // out.
 const sweepApprovalsEvery = 5 * time.Second
 
-// sweepApprovals carries out the approvals that an earlier server did not, and ends requests that nobody answers.
+// sweepApprovals regularly ends requests for approval that have expired. It also carries out approved requests that an
+// earlier server process did not finish.
 func (a *App) sweepApprovals(ctx context.Context) error {
 	a.again(ctx, "approvals", sweepApprovalsEvery, a.ifLeading(a.approvals.Sweep), func() error { return nil })
 	return nil
 }
 
-// noteUses stores when tokens were last used, every minute and at the end.
+// noteUses stores the time of each token's last use, regularly and when the app is closed.
 func (a *App) noteUses(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	a.again(ctx, "uses of tokens", noteUsesEvery, func(ctx context.Context) {
@@ -149,7 +151,7 @@ func (a *App) noteUses(ctx context.Context) error {
 	return nil
 }
 
-// again calls work now and then at every interval, until the app is closed; then it calls last.
+// again calls work immediately and then at each interval, until the app is closed. Then it calls last.
 func (a *App) again(ctx context.Context, name string, every time.Duration, work func(context.Context), last func() error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -194,7 +196,8 @@ func (a *App) sweepOnce(ctx context.Context) {
 	a.removeOld(ctx)
 }
 
-// collectGarbage removes the old garbage of all workspaces, if that is configured.
+// collectGarbage removes unused data of all workspaces that is older than the configured age. It does nothing if none is
+// configured.
 func (a *App) collectGarbage(ctx context.Context) {
 	if a.Config.GCOlder == 0 {
 		return
@@ -221,11 +224,11 @@ const (
 	examinedAtOnce = 200
 	// removedAtOnce is the number of smaller rows removed per transaction.
 	removedAtOnce = 2000
-	// runsKept is the number of runs of each version and draft that stay, however old they are.
+	// runsKept is the number of newest runs of each version and draft that are never removed.
 	runsKept = 100
 )
 
-// removeOld removes records that are older than the configured times, and returns their space.
+// removeOld removes records that are older than the configured retention times, and then frees their disk space.
 func (a *App) removeOld(ctx context.Context) {
 	runs := a.store.SweepRuns(a.Now().Add(-a.Config.KeepRuns), runsKept)
 	a.retain(ctx, "runs", a.Config.KeepRuns, func(time.Time) (int, bool, error) { return runs.Next(ctx, examinedAtOnce) })

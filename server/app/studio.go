@@ -100,10 +100,11 @@ func (a *App) openStudio(context.Context) error {
 	return nil
 }
 
-// reattachEvery is the interval at which a server looks for runs whose programs run elsewhere and whose server has ended.
+// reattachEvery is the interval at which a server looks for runs to continue: runs whose programs run at a remote service
+// and whose server process has ended.
 const reattachEvery = 3 * time.Second
 
-// work starts to work on tasks. It ends before the runs do.
+// work starts the processing of tasks. On shutdown it stops before runs are interrupted.
 func (a *App) work(ctx context.Context) error {
 	a.tasks.Begin(ctx)
 	a.again(ctx, "runs elsewhere", reattachEvery, a.runs.Reattach, func() error { return nil })
@@ -122,7 +123,7 @@ func (a *App) policyService() approvals.Asker {
 	return service
 }
 
-// newModels returns the service that lets workspaces use the language model. It has none if none is configured.
+// newModels returns the service through which workspaces use the language model. If none is configured, it refuses requests.
 func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
 	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// measureStorageEvery is the interval at which the storage of all workspaces is measured. It reads the sizes of all
-// their rows.
+// measureStorageEvery is the interval at which the storage of all workspaces is measured. It is long, because a
+// measurement reads the sizes of all rows.
 const measureStorageEvery = 12 * time.Hour
 
 // prices returns the price of each meter.
@@ -21,17 +21,17 @@ func prices(c config.Usage) registry.Prices {
 	}
 }
 
-// warnEvery is the interval at which budgets are compared with the use of runs that ended.
+// warnEvery is the interval at which budgets are compared with the usage of finished runs.
 const warnEvery = 2 * time.Second
 
-// warnBudgets records the warnings of budgets.
+// warnBudgets regularly records warnings for budgets that are nearly or fully used.
 func (a *App) warnBudgets(ctx context.Context) error {
 	a.again(ctx, "warnings of budgets", warnEvery, a.budgets.Warn, func() error { return nil })
 	return nil
 }
 
-// measureStorage measures the storage of workspaces whose usage is not read. The first time is an interval after the
-// start, so that it delays no run of a server that has just started.
+// measureStorage regularly measures the storage of all workspaces, also of those whose usage nobody reads. The first
+// measurement is one interval after startup, so that it does not slow down the first runs.
 func (a *App) measureStorage(ctx context.Context) error {
 	started := false
 	a.again(ctx, "storage meter", measureStorageEvery, func(ctx context.Context) {

@@ -15,7 +15,8 @@ import (
 // deliverEvery is the interval at which due webhooks are sent.
 const deliverEvery = time.Second
 
-// approvalNotice returns the function that makes webhooks about requests for approval, nil for no webhooks.
+// approvalNotice returns the function that creates webhook messages about requests for approval, nil if no webhook is
+// configured.
 func (a *App) approvalNotice() registry.Notice {
 	if a.Config.Approvals.Webhook == "" {
 		return nil
@@ -23,7 +24,7 @@ func (a *App) approvalNotice() registry.Notice {
 	return webhook.Notice(a.studio(), a.newID, a.now)
 }
 
-// budgetNotice returns the function that makes webhooks about budgets, nil for no webhooks.
+// budgetNotice returns the function that creates webhook messages about budgets, nil if no webhook is configured.
 func (a *App) budgetNotice() budgets.Notice {
 	if a.Config.Approvals.Webhook == "" {
 		return nil
@@ -36,7 +37,8 @@ func (a *App) studio() string {
 	return cmp.Or(a.Config.PublicURL, "http://"+a.Config.Listen+a.Config.BasePath) + "/studio"
 }
 
-// deliverWebhooks sends webhooks about requests for approval and budgets, also those of an earlier server.
+// deliverWebhooks sends the stored webhook messages about approvals and budgets. It also sends messages that an earlier
+// server process did not deliver.
 func (a *App) deliverWebhooks(ctx context.Context) error {
 	c := a.Config.Approvals
 	if c.Webhook == "" {
