@@ -1,6 +1,6 @@
-// Package framing refuses a request that states its length twice, by Content-Length and by chunks. net/http follows the
-// chunks and removes Content-Length before a handler could see it. A proxy in front that follows Content-Length sees
-// another end of the request, and takes the rest for the next request of another client.
+// Package framing refuses a request that has both a Content-Length and a chunked body (request smuggling). net/http reads
+// the chunks and removes Content-Length before a handler can see it. A proxy that uses Content-Length instead sees another
+// end of the request, and treats the remaining bytes as the next request, which may be that of another client.
 package framing
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// maxHead is more than the head of any request that net/http accepts here. A chunked request with a longer one is refused.
+// maxHead is the maximum recorded size of a request's head in bytes. It is larger than any head that net/http accepts here.
+// A chunked request with a longer head is refused.
 const maxHead = 128 << 10
 
 // keptHead is the size of the buffer that an idle connection keeps.
@@ -41,8 +42,8 @@ func Watch(server *http.Server, listener net.Listener) net.Listener {
 	return watchedListener{listener}
 }
 
-// Check refuses a chunked request whose head has a Content-Length. It also refuses one whose head is unknown, because the
-// client sent it before it had the answer to the request before.
+// Check refuses a chunked request whose head has a Content-Length. It also refuses a chunked request whose head was not
+// recorded, because the client sent it before the previous request was answered.
 func Check(r *http.Request) error {
 	c, watched := r.Context().Value(connKey{}).(*conn)
 	if !watched || len(r.TransferEncoding) == 0 {
@@ -65,7 +66,7 @@ type connKey struct{}
 
 type watchedListener struct{ net.Listener }
 
-// Accept returns a connection that records heads. Only TCP connections carry requests of others.
+// Accept returns a connection that records heads. Other connections than TCP are from this process and are not recorded.
 func (l watchedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if tcp, ok := c.(*net.TCPConn); ok {
@@ -110,7 +111,7 @@ func (c *conn) record(text []byte) {
 	}
 }
 
-// nextRequest forgets a head. The first byte of the next one may have been read already.
+// nextRequest discards the recorded head and starts the next one with the byte of it that may already have been read.
 func (c *conn) nextRequest() {
 	if cap(c.head) > keptHead {
 		c.head = nil

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// sessionTimeout is how long a killed server keeps its partitions.
+	// sessionTimeout is the time after which the partitions of a killed server are given to other servers.
 	sessionTimeout = 15 * time.Second
-	// releaseWithin is how long a rebalance waits for the running tools of a partition. The next owner waits for the rest.
+	// releaseWithin is the maximum time that a rebalance waits for the running tools of a partition. If a tool takes
+	// longer, the next owner of the partition waits for it.
 	releaseWithin = 45 * time.Second
-	// groupWithin bounds requests to the coordinator of the group.
+	// groupWithin is the time limit of a request to the coordinator of the consumer group.
 	groupWithin = 10 * time.Second
 )
 
-// consumer is one membership in the group.
+// consumer is one membership of this server in the consumer group.
 type consumer struct {
 	*API
 	*window
@@ -32,7 +33,8 @@ type consumer struct {
 	pausing sync.Mutex              // held from a decision to pause or resume partitions until the client knows it
 }
 
-// session consumes requests until an error that only a new membership can repair, or until ctx ends.
+// session joins the consumer group and consumes requests. It returns when ctx ends, or after an error that requires a new
+// membership.
 func (a *API) session(ctx, abort context.Context) error {
 	if err := a.ping(ctx); err != nil {
 		return err
@@ -66,8 +68,8 @@ func (a *API) session(ctx, abort context.Context) error {
 	return c.consume(ctx, member, abort)
 }
 
-// consume polls, runs and publishes until ctx ends or the membership fails. Tools that still run after a failure are not
-// waited for: their requests come again, and wait for the same runs.
+// consume polls requests, runs tools and publishes results until ctx ends or the membership fails. After a failure it does
+// not wait for running tools: Kafka delivers their requests again, and the repeated requests wait for the same runs.
 func (c *consumer) consume(ctx, member, abort context.Context) error {
 	go c.watch(member)
 	publishing := c.startPublishing(abort)
@@ -85,7 +87,8 @@ func (c *consumer) consume(ctx, member, abort context.Context) error {
 	return nil
 }
 
-// stopStarting lets running tools finish. After abort nothing is waited for, until the returned function is called.
+// stopStarting prevents further tools from starting; running ones may finish. When abort ends, waiting for them ends too.
+// The returned function undoes the link to abort.
 func (c *consumer) stopStarting(abort context.Context) (end func() bool) {
 	c.mu.Lock()
 	c.stopped = true
@@ -99,7 +102,7 @@ func (c *consumer) stopStarting(abort context.Context) (end func() bool) {
 	})
 }
 
-// poll starts the requests that arrive, until the membership ends.
+// poll receives requests and starts them until the membership ends.
 func (c *consumer) poll(member, abort context.Context) {
 	stop := context.AfterFunc(member, func() {
 		c.mu.Lock()
@@ -128,7 +131,7 @@ func (c *consumer) poll(member, abort context.Context) {
 	}
 }
 
-// rebalanceLoad pauses full partitions, and resumes those with room.
+// rebalanceLoad pauses partitions that have too many unanswered requests, and resumes those that have few again.
 func (c *consumer) rebalanceLoad() {
 	c.pausing.Lock()
 	defer c.pausing.Unlock()
@@ -141,7 +144,7 @@ func (c *consumer) rebalanceLoad() {
 	}
 }
 
-// start runs a request after the earlier ones of its session.
+// start adds a request to its session. Requests of one session run one after the other.
 func (c *consumer) start(member, abort context.Context, r *kgo.Record) {
 	d := c.receive(r)
 	if _, first := c.add(d); first {
@@ -172,7 +175,7 @@ func (c *consumer) assigned(ctx context.Context, ids []int32) {
 	}
 }
 
-// gone releases partitions.
+// gone releases partitions that go to another server. lost reports that this server has already lost them.
 func (c *consumer) gone(ids []int32, lost bool) {
 	if len(ids) == 0 {
 		return
@@ -187,10 +190,10 @@ func (c *consumer) gone(ids []int32, lost bool) {
 	c.release(ids, lost, func() bool { return !time.Now().Before(until) })
 	c.pausing.Lock()
 	defer c.pausing.Unlock()
-	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // in case they come back
+	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // in case they are assigned to this server again
 }
 
-// committed returns the committed positions of the group.
+// committed returns the group's committed offset and its metadata for each partition.
 func (c *consumer) committed(ctx context.Context) (map[int32]position, error) {
 	ctx, cancel := context.WithTimeout(ctx, groupWithin)
 	defer cancel()
@@ -232,8 +235,8 @@ func (c *consumer) positionsOf(response *kmsg.OffsetFetchResponse) (map[int32]po
 	return positions, nil
 }
 
-// leave gives the partitions of a server that stops to the others at once. The client does not leave by itself, because
-// it has an instance ID.
+// leave leaves the consumer group, so that other servers get the partitions at once. The Kafka client does not do this by
+// itself, because it has an instance ID.
 func (c *consumer) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), groupWithin)
 	defer cancel()

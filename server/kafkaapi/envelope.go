@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// envelope is the form in which a message travels.
+// envelope is the form of an event in a Kafka record.
 type envelope int
 
 const (
@@ -49,7 +49,7 @@ func header(record *kgo.Record, name string) string {
 	return ""
 }
 
-// open returns the event in a record, its form, and the trace that it belongs to.
+// open returns the event in a record, its form, and the traceparent of its trace.
 func open(record *kgo.Record) (event []byte, form envelope, trace string) {
 	trace = header(record, headerTraceText)
 	switch {
@@ -71,7 +71,7 @@ func open(record *kgo.Record) (event []byte, form envelope, trace string) {
 	return record.Value, bare, trace
 }
 
-// seal makes the record of an event in the form of its request.
+// seal returns the record of an event, in the same form as the request.
 func seal(topic, key string, event json.RawMessage, form envelope, id, subject, trace string) *kgo.Record {
 	record := &kgo.Record{Topic: topic, Key: []byte(key), Value: event}
 	add := func(name, value string) {
@@ -99,7 +99,7 @@ func seal(topic, key string, event json.RawMessage, form envelope, id, subject, 
 	return record
 }
 
-// sideEvent tells readers of a conversation that a tool started or ended.
+// sideEvent returns the event that informs readers of a session that a tool started or ended.
 func sideEvent(kind string, r request, status, message string, seconds float64) json.RawMessage {
 	metadata := map[string]any{"status": status, "source": "tool_executor", "tool_name": r.ToolName, "request_id": r.EventID}
 	if kind == eventResult {

@@ -68,7 +68,8 @@ func (a *API) refuse(d delivery) []*kgo.Record {
 	return all
 }
 
-// run executes a tool. While the server cannot take the run, it waits and tries again.
+// run executes a tool. If the server is temporarily unable to start the run, it waits and tries again. It returns false if
+// the run did not end because the server stops.
 func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 	answer := d.answer()
 	workspace, ok := a.Kafka.Workspaces[d.tenant()]
@@ -108,7 +109,7 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 // passing reports whether an error is temporary, so that the request waits instead of being answered.
 func passing(err error) bool {
 	var f *fault.Error
-	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // of concurrent runs
+	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // the quota of concurrent runs
 		return true
 	}
 	for _, code := range []fault.Code{fault.QueueFull, fault.TooManyRequests, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RunInterrupted} {
@@ -119,7 +120,7 @@ func passing(err error) bool {
 	return false
 }
 
-// wait returns how long to wait after an error.
+// wait returns the delay before the next attempt after a temporary error.
 func wait(err error) time.Duration {
 	var f *fault.Error
 	if errors.As(err, &f) && f.RetryAfter > 0 {
@@ -128,7 +129,7 @@ func wait(err error) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// refused completes the result of a request that no run could be made for.
+// refused completes the result of a request for which no run was created.
 func (a *API) refused(ctx context.Context, answer result, d delivery, err error) result {
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.NoVersion):
@@ -144,7 +145,7 @@ func (a *API) refused(ctx context.Context, answer result, d delivery, err error)
 	return answer.failed(statusError, problem(err))
 }
 
-// problem writes an error for the reader of a result.
+// problem returns the text of an error for the result.
 func problem(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -156,11 +157,11 @@ func problem(err error) string {
 	return f.Message
 }
 
-// overhead is the size of a message without its value, at most: keys, headers and the envelope.
+// overhead is the maximum size in bytes of a message without its value: key, headers and envelope.
 const overhead = 64 << 10
 
-// publish makes the records of a result. A result that its schema refuses is replaced by an error; the run keeps the
-// original.
+// publish returns the records of a result. A result that does not match its schema is replaced by an error; the stored run
+// still has the original.
 func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	answer = answer.identified(d.request)
 	text := encode(answer)
@@ -183,7 +184,7 @@ func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	return all
 }
 
-// tellStart publishes that a tool starts. Nobody depends on it, so a failure is only logged.
+// tellStart publishes an event that a tool starts. The event is only informative, so a failure is logged and ignored.
 func (a *API) tellStart(d delivery) {
 	if a.Kafka.Events == "" {
 		return
@@ -196,10 +197,10 @@ func (a *API) tellStart(d delivery) {
 	})
 }
 
-// deadLetter copies a request that is not valid, with the reason and its origin.
+// deadLetter returns a record for the dead letter topic: a copy of an invalid request, with the reason and its origin.
 func (a *API) deadLetter(d delivery) *kgo.Record {
 	record := &kgo.Record{Topic: a.Kafka.Requests + ".dlq", Key: d.record.Key, Value: d.record.Value, Headers: slices.Clone(d.record.Headers)}
-	if int64(len(record.Value)) > a.Kafka.MessageBytes-overhead { // the headers say where it is
+	if int64(len(record.Value)) > a.Kafka.MessageBytes-overhead { // too large to copy; the headers contain its position
 		record.Value = nil
 	}
 	for _, h := range [][2]string{

@@ -1,5 +1,5 @@
 // Package kafkaapi runs tools that are requested in one Kafka topic and publishes the results in another. It only
-// translates: the run itself is the same use case as for every other API.
+// translates messages: runs are executed by the same service as those of every other API.
 //
 // Results and the offsets of their requests are committed in one Kafka transaction, and a request ID runs at most once.
 // So a reader with isolation level read_committed sees each result once, even if this server is killed.
@@ -38,13 +38,13 @@ type Options struct {
 	Now       func() time.Time
 }
 
-// API consumes requests. Run it once.
+// API consumes requests from Kafka. Call Run once.
 type API struct {
 	Options
 	schemas schemas
 	places  chan struct{}  // one for each concurrent run
 	tools   sync.WaitGroup // sessions with running tools, also those of earlier memberships
-	side    *kgo.Client    // for side events that tell about a start, which no transaction may delay
+	side    *kgo.Client    // for events about starting tools, which are sent at once and outside of transactions
 
 	noting sync.Mutex
 	state  State
@@ -57,10 +57,10 @@ type State struct {
 	Reason    string // why not
 	Results   int64  // published results
 	Invalid   int64  // requests that went to the dead letter topic
-	Waiting   int    // polled requests whose results are not committed
-	Paused    int    // partitions that are not read, because they have too many of these
+	Waiting   int    // polled requests whose results are not committed yet
+	Paused    int    // partitions that are not read now, because they have too many waiting requests
 
-	failing bool // there are results that could not be published
+	failing bool // the last attempt to publish results failed
 }
 
 const (
@@ -68,9 +68,9 @@ const (
 	retryEvery    = 2 * time.Second
 	pingEvery     = 5 * time.Second
 	pingWithin    = 10 * time.Second
-	metadataAge   = 500 * time.Millisecond // new topics are found soon
+	metadataAge   = 500 * time.Millisecond // short, so that new topics are found soon
 	fetchBytes    = 24 << 20
-	deliverWithin = 30 * time.Second // then the transaction is aborted and the requests come again
+	deliverWithin = 30 * time.Second // afterwards the transaction is aborted and its requests are delivered again
 	keyFor        = 7 * 24 * time.Hour
 )
 
@@ -158,14 +158,14 @@ func (a *API) disconnected(ctx context.Context, err error) {
 // address matches a host with its port, and the host of a failed lookup.
 var address = regexp.MustCompile(`\[[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\](:\d+)?|[\w.-]+:\d+\b|(lookup )[\w.-]+`)
 
-// withoutAddresses returns the text of an error without the addresses of brokers, because /health and /ready answer
-// everybody. The log has the whole error.
+// withoutAddresses returns the text of an error without the addresses of brokers, because anybody may request /health and
+// /ready. The log contains the whole error.
 func withoutAddresses(err error) string {
 	return address.ReplaceAllString(err.Error(), "${2}…")
 }
 
-// Run consumes requests until ctx ends. It then lets running tools finish, until abort ends too, and commits them. It
-// reconnects as often as necessary.
+// Run consumes requests until ctx ends, and reconnects as often as necessary. When ctx has ended, it waits for running
+// tools until abort ends, and commits their results.
 func (a *API) Run(ctx, abort context.Context) {
 	defer a.side.Close()
 	defer a.tools.Wait()
@@ -186,7 +186,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ping returns why no broker answers.
+// ping returns an error if no broker answers.
 func (a *API) ping(ctx context.Context) error {
 	reachable, cancel := context.WithTimeout(ctx, pingWithin)
 	defer cancel()
@@ -196,7 +196,7 @@ func (a *API) ping(ctx context.Context) error {
 	return nil
 }
 
-// watch reports whether a broker answers, also while there is nothing to read or to publish.
+// watch checks regularly whether a broker answers, so that the state is correct even if there are no messages.
 func (a *API) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, pingEvery)

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// request asks for one run of a tool.
+// request is a message that requests one run of a tool.
 type request struct {
 	EventID      string            `json:"event_id"`
 	SessionID    string            `json:"session_id"`
@@ -25,7 +25,7 @@ type request struct {
 	TraceContext map[string]string `json:"trace_context"`
 }
 
-// result is the answer to a request.
+// result is the message that answers a request.
 type result struct {
 	EventID       string            `json:"event_id"`
 	SessionID     string            `json:"session_id"`
@@ -88,12 +88,13 @@ func compileSchemas() (schemas, error) {
 	return schemas{in, out}, errors.Join(inErr, outErr)
 }
 
-// parse reads a request. After an error, the request holds the fields that could be read, so that it can be answered.
+// parse decodes a request. If it returns an error, the request contains the fields that could be decoded, so that an error
+// can be sent to its client.
 func (s schemas) parse(text []byte) (request, error) {
 	var r request
 	if details := s.request.Validate(text); len(details) > 0 {
 		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(text, &fields) // an unreadable text has no fields
+		_ = json.Unmarshal(text, &fields) // if the text is not JSON, no fields are set
 		for name, to := range map[string]*string{"event_id": &r.EventID, "session_id": &r.SessionID, "tool_name": &r.ToolName} {
 			_ = json.Unmarshal(fields[name], to)
 		}
@@ -111,7 +112,7 @@ func (s schemas) parse(text []byte) (request, error) {
 	return r, nil
 }
 
-// listed writes details as one sentence.
+// listed joins details into one text.
 func listed(details []fault.Detail) string {
 	var all []string
 	for _, d := range details {
@@ -123,7 +124,7 @@ func listed(details []fault.Detail) string {
 // answerable reports whether a request has the fields that its answer needs.
 func (r request) answerable() bool { return r.EventID != "" && r.SessionID != "" && r.ToolName != "" }
 
-// reference returns the version that a request names. A name alone stands for its latest version.
+// reference returns the agent and the version that a request names. Without a version it returns latest.
 func (r request) reference() (agent, version string) {
 	agent, version, _ = strings.Cut(r.ToolName, "@")
 	if version == "" {
@@ -132,7 +133,7 @@ func (r request) reference() (agent, version string) {
 	return agent, version
 }
 
-// hints returns facts about the run, for the choice of its runtime: metadata.hints. parse has checked them.
+// hints returns metadata.hints: facts about the run that help to choose its runtime. parse has checked them.
 func (r request) hints() routing.Hints {
 	given, ok := r.Metadata["hints"]
 	if !ok {
@@ -150,7 +151,7 @@ func (r request) tenant() string {
 	return registry.DefaultWorkspace
 }
 
-// answer begins the result of a request.
+// answer returns a result with the fields that are copied from the request.
 func (r request) answer() result {
 	metadata := map[string]any{}
 	for name, value := range r.Metadata {
@@ -163,26 +164,26 @@ func (r request) answer() result {
 	}
 }
 
-// identified completes a result with its ID. A redelivery of the request that gets the same result gets the same ID, so that
-// readers can remove it. Another result of the request, for example after an approval, has another ID.
+// identified sets the ID of a result. If a redelivered request has the same result, the ID is the same too, so that readers
+// can remove duplicates. Another result of the request, for example after an approval, has another ID.
 func (a result) identified(r request) result {
 	a.EventID = uuid.NewSHA1(resultSpace, slices.Concat(encode([]string{r.tenant(), r.EventID, r.ToolName, a.Status}), r.Args, []byte("\n"), a.Payload)).String()
 	return a
 }
 
-// resultSpace is the name space of the IDs of results.
+// resultSpace is the namespace of the UUIDs of results.
 var resultSpace = uuid.MustParse("6f2b8a52-6f0e-4a53-9d0f-3a4f6f0c8a11")
 
-// failed completes a result with a reason.
+// failed sets the status of a failure and its message.
 func (a result) failed(status, message string) result {
 	a.Status, a.Payload = status, encode(map[string]string{"message": message})
 	return a
 }
 
-// maxLogLines bounds the lines of output that a result repeats. The run keeps more.
+// maxLogLines is the maximum number of output lines in a result. The stored run may have more.
 const maxLogLines = 200
 
-// of completes a result with a finished run.
+// of fills in the result of a finished run.
 func (a result) of(run registry.Run) result {
 	a.ExecutionTime = run.Metrics.TotalMs / 1000
 	a.Metadata["run_id"] = run.ID
@@ -216,7 +217,7 @@ func (a result) of(run registry.Run) result {
 	}
 }
 
-// payload returns an output as an object, which the schema of results wants.
+// payload returns an output as a JSON object, because the schema of results requires one.
 func payload(output json.RawMessage) json.RawMessage {
 	if len(output) > 0 && output[0] == '{' {
 		return output

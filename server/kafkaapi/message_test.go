@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every result fits its schema, whatever the output of the program is.
+// Every result matches the schema of results, whatever the program's output is.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	s, err := compileSchemas()
@@ -91,7 +91,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// The form and the trace of a request are those of its answer.
+// An answer has the same envelope and the same trace as its request.
 func TestEnvelopes(t *testing.T) {
 	t.Parallel()
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

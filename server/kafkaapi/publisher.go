@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// publishEvery is the shortest interval between transactions. Results that end meanwhile share the next one.
+// publishEvery is the minimum interval between transactions. All results of the interval share the next transaction.
 const publishEvery = 25 * time.Millisecond
 
 // publishing is the goroutine that publishes results and commits the offsets of their requests.
@@ -19,11 +19,11 @@ type publishing struct {
 	*consumer
 
 	producer *kgo.Client
-	ctx      context.Context // of waits between attempts
+	ctx      context.Context // ends the waits between attempts
 	cancel   context.CancelFunc
 	done     chan struct{}
-	draining bool // ends when nothing is left; guarded by the window
-	unsure   bool // the state may say that results could not be published although nothing is left
+	draining bool // the goroutine ends when no results are left; guarded by the window
+	unsure   bool // State may still report a failure although all results are published
 }
 
 func (c *consumer) startPublishing(abort context.Context) *publishing {
@@ -33,8 +33,8 @@ func (c *consumer) startPublishing(abort context.Context) *publishing {
 	return p
 }
 
-// finish waits until the results that are there are published. If at once is set, it only waits for the transaction in
-// progress.
+// finish publishes the available results and waits until that is done. If atOnce is set, it waits only for the transaction
+// in progress.
 func (p *publishing) finish(atOnce bool) {
 	p.mu.Lock()
 	p.draining = true
@@ -98,7 +98,8 @@ func (p *publishing) publishNext() (bool, error) {
 	return true, nil
 }
 
-// recovered ends the state of a failed publication if an earlier transaction has published everything.
+// recovered resets the failure state if no results are left to publish, because an earlier transaction was committed
+// although its success was not known.
 func (p *publishing) recovered() {
 	p.mu.Lock()
 	p.unsure = len(p.collect().items) > 0
@@ -108,14 +109,14 @@ func (p *publishing) recovered() {
 	}
 }
 
-// ended reports whether failed transactions are not repeated any more.
+// ended reports whether publishing must stop, so that a failed transaction is not repeated.
 func (p *publishing) ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.expired
 }
 
-// round is a transaction with the membership that it belongs to.
+// round is the content of a transaction with the group membership for which it commits offsets.
 type round struct {
 	commit
 
@@ -155,8 +156,8 @@ func (p *publishing) count(c commit) {
 	})
 }
 
-// transact publishes results and commits their requests. After an error nothing is published, or it is not known; then
-// the next attempt finds out.
+// transact publishes results and commits the offsets of their requests in one transaction. After an error, the transaction
+// was aborted or its outcome is unknown. In the latter case the next attempt reads the outcome from the committed offsets.
 func (p *publishing) transact(r round) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), deliverWithin+groupWithin)
 	defer cancel()
@@ -180,8 +181,8 @@ func (p *publishing) transact(r round) error {
 	return err
 }
 
-// open connects a producer. Its start ends the last transaction of this server. Then the committed offsets say which
-// results were published.
+// open connects a producer, unless there is one. Initializing it ends the last transaction of this server. Afterwards the
+// committed offsets show which results were published.
 func (p *publishing) open() error {
 	if p.producer != nil {
 		return nil
@@ -217,7 +218,7 @@ func (p *publishing) close() {
 	p.producer = nil
 }
 
-// commitOffsets adds offsets to the transaction. Only the current owner of the partitions can do this.
+// commitOffsets adds offsets to the transaction. Kafka rejects them if this server no longer owns the partitions.
 func (p *publishing) commitOffsets(ctx context.Context, r round) error {
 	id, epoch, err := p.producer.ProducerID(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWithoutAddresses hides hosts from those who read /health without a credential.
+// TestWithoutAddresses checks that the reason in /health, which is readable without a credential, contains no hosts.
 func TestWithoutAddresses(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// pauseRecords and pauseBytes bound the unanswered requests of a partition. A fuller partition is paused, and resumed
-	// when half of them are answered.
+	// pauseRecords and pauseBytes limit the unanswered requests of a partition. At the limit the partition is paused; at
+	// half of the limit it is resumed.
 	pauseRecords = 500
 	pauseBytes   = 16 << 20
-	// allBytes bounds the unanswered requests of all partitions, with their results. Beyond it nothing is polled, and no
-	// tool starts while there are results to publish.
+	// allBytes limits the memory for unanswered requests of all partitions and their results. At the limit, no requests are
+	// polled, and no tool starts while there are results to publish.
 	allBytes = 64 << 20
-	// commitRecords and commitBytes bound the requests of one transaction, and their results.
+	// commitRecords and commitBytes limit the number of requests in one transaction, and their bytes with the results.
 	commitRecords = 5_000
 	commitBytes   = 8 << 20
-	// markedOffsets is how far beyond the committed offset answered requests can be marked.
+	// markedOffsets is the number of offsets after the committed one that can be marked as answered in its metadata.
 	markedOffsets = 16 << 10
 )
 
-// work is a request from its poll until its results are committed.
+// work is a polled request whose results are not committed yet.
 type work struct {
 	delivery
 	partition *partition
@@ -38,22 +38,22 @@ type partition struct {
 	id      int32
 	next    int64 // offset after the last polled request
 	items   []*work
-	open    int   // requests whose results are not committed; the others wait for an earlier one
-	bytes   int64 // of these
+	open    int   // number of items without committed results; the other items wait until an earlier item is committed
+	bytes   int64 // bytes of the open items
 	running int
-	marked  marks // answered offsets beyond the committed one, by an earlier owner
+	marked  marks // offsets after the committed one that an earlier owner of the partition answered
 	paused  bool
-	closing bool // nothing starts any more, because another server gets the partition
+	closing bool // no further request starts, because the partition goes to another server
 	closed  bool // another server may have the partition
 }
 
-// marks is a set of offsets relative to a base, as the metadata of a committed offset hold it.
+// marks is a set of answered offsets, as a bitmap that starts at base. It is stored in the metadata of a committed offset.
 type marks struct {
 	base int64
 	bits []byte
 }
 
-// marksPrefix begins metadata that this version writes. Other metadata are ignored.
+// marksPrefix is the prefix of offset metadata that contains marks. Metadata without it is ignored.
 const marksPrefix = "answered:"
 
 func (m *marks) add(offset int64) {
@@ -69,7 +69,7 @@ func (m *marks) has(offset int64) bool {
 	return at >= 0 && at/8 < int64(len(m.bits)) && m.bits[at/8]&(1<<(at%8)) != 0
 }
 
-// from calls do with each offset of the set that is not below a bound.
+// from calls do with each offset of the set that is at least bound.
 func (m *marks) from(bound int64, do func(int64)) {
 	for offset := max(bound, m.base); offset < m.base+8*int64(len(m.bits)); offset++ {
 		if m.has(offset) {
@@ -97,7 +97,7 @@ func parseMarks(base int64, text string) marks {
 	return marks{base: base, bits: bits}
 }
 
-// window holds the requests that are in progress. Its condition signals every change.
+// window contains the requests in progress of all partitions. changed is signalled after every change.
 type window struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
@@ -105,8 +105,8 @@ type window struct {
 	sessions   map[string][]*work // unfinished requests of a session, in order; the first one may be running
 	records    int
 	bytes      int64
-	stopped    bool // nothing starts any more
-	expired    bool // nothing is waited for any more
+	stopped    bool // no further request starts
+	expired    bool // functions that wait must return at once
 }
 
 func newWindow() *window {
@@ -115,15 +115,15 @@ func newWindow() *window {
 	return w
 }
 
-// assign begins a partition at its committed offset.
+// assign adds a partition that starts at its committed offset. metadata contains the marks of that offset.
 func (w *window) assign(id int32, committed int64, metadata string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.partitions[id] = &partition{id: id, next: max(committed, 0), marked: parseMarks(committed, metadata)}
 }
 
-// add takes a polled request. It returns false if the request is none of this server, or was answered. first is true if
-// no other request of the session is in progress, so that the caller starts one.
+// add adds a polled request. It returns false if its partition belongs to another server, or if the request was answered
+// before. first is true if no other request of the session is in progress; then the caller must start the session.
 func (w *window) add(d delivery) (taken, first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,12 +145,12 @@ func (w *window) add(d delivery) (taken, first bool) {
 	return true, len(queue) == 0
 }
 
-// forget keeps only the offset of a published request.
+// forget frees the memory of a published request. Only its offset and err stay.
 func (i *work) forget() {
 	i.published, i.answers, i.bytes, i.delivery = true, nil, 0, delivery{record: &kgo.Record{Offset: i.record.Offset}, err: i.err}
 }
 
-// count adds a request to the open ones, or removes it.
+// count adds a request to the numbers of open requests and bytes if sign is 1, and subtracts it if sign is -1.
 func (w *window) count(item *work, sign int) {
 	item.partition.open += sign
 	w.records += sign
@@ -158,7 +158,7 @@ func (w *window) count(item *work, sign int) {
 	w.bytes += int64(sign) * item.bytes
 }
 
-// settled removes a request whose results are committed from the open ones.
+// settled marks a request as published after its results were committed, and subtracts it from the open requests.
 func (w *window) settled(item *work) {
 	if !item.published && !item.partition.closed {
 		w.count(item, -1)
@@ -166,11 +166,11 @@ func (w *window) settled(item *work) {
 	item.forget()
 }
 
-// sizeOf returns the approximate bytes of a record in memory.
+// sizeOf returns the approximate size of a record in memory, in bytes.
 func sizeOf(r *kgo.Record) int64 { return int64(len(r.Value)+len(r.Key)) + 512 }
 
-// awaitRoom waits while there are too many bytes, unless done reports true. The goroutine that makes it true signals the
-// change.
+// awaitRoom waits while requests and results use allBytes or more, until done returns true. Code that makes done return
+// true must signal changed.
 func (w *window) awaitRoom(done func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,8 +179,8 @@ func (w *window) awaitRoom(done func() bool) {
 	}
 }
 
-// awaitPublication keeps a request from running while there are too many bytes, and some of them are results that the next
-// transaction publishes.
+// awaitPublication delays a request while requests and results use allBytes or more. It waits only if the next transaction
+// will publish results, and so free memory.
 func (w *window) awaitPublication(item *work) {
 	w.awaitRoom(func() bool {
 		if w.stopped || item.partition.closing {
@@ -213,7 +213,7 @@ func (w *window) begin(session string) *work {
 	return nil
 }
 
-// end completes a request. Without ok it stays unanswered, and so does the rest of its session.
+// end records the answers of a request. If ok is false, the request and the later requests of its session stay unanswered.
 func (w *window) end(item *work, answers []*kgo.Record, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,7 +228,7 @@ func (w *window) end(item *work, answers []*kgo.Record, ok bool) {
 	w.changed.Broadcast()
 }
 
-// grow counts the answers of a request.
+// grow adds the bytes of a request's answers to the counted memory.
 func (w *window) grow(item *work) {
 	var bytes int64
 	for _, r := range item.answers {
@@ -251,8 +251,8 @@ func (p *partition) unpublished() bool {
 	return false
 }
 
-// release closes partitions that go to another server. It first waits for their running tools and results, unless the
-// partitions are lost already.
+// release closes partitions that go to another server. It first waits until their running tools have ended and the results
+// are published, unless the partitions are already lost or expired returns true.
 func (w *window) release(ids []int32, lost bool, expired func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,7 +287,7 @@ type commit struct {
 	offsets map[int32]position
 }
 
-// position is an offset to commit, and the answered offsets beyond it.
+// position is an offset to commit. Its metadata marks the answered offsets after it.
 type position struct {
 	offset   int64
 	metadata string
@@ -296,14 +296,15 @@ type position struct {
 // answers returns the records to publish.
 func (c commit) answers() (all []*kgo.Record) {
 	for _, item := range c.items {
-		for _, r := range item.answers { // a record of an aborted transaction was changed by the client
+		for _, r := range item.answers { // copied, because the client modifies records, and an aborted transaction sends them again
 			all = append(all, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers})
 		}
 	}
 	return all
 }
 
-// collect returns results that no transaction has committed, as many as one transaction may have.
+// collect returns the content of the next transaction: uncommitted results, up to the limits of a transaction, and the
+// offset of each of their partitions.
 func (w *window) collect() commit {
 	c := commit{offsets: map[int32]position{}}
 	var bytes int64
@@ -341,10 +342,10 @@ func (w *window) collect() commit {
 	return c
 }
 
-// full reports whether a transaction with so many bytes takes no further result.
+// full reports whether no further result may be added to a transaction that has the given bytes.
 func (c commit) full(bytes int64) bool { return len(c.items) >= commitRecords || bytes >= commitBytes }
 
-// published removes the requests of a committed transaction.
+// published removes the requests of a committed transaction from the window.
 func (w *window) published(c commit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -367,8 +368,8 @@ func (p *partition) shorten() {
 	}
 }
 
-// full reports whether a partition has more than a part of the unanswered requests that it may have, or the oldest one
-// is too far behind to mark others.
+// full reports whether a partition has reached 1/part of one of its limits: the unanswered requests, their bytes, or the
+// number of offsets that can be marked after the oldest one.
 func (p *partition) full(part int) bool {
 	if p.open >= pauseRecords/part || p.bytes >= int64(pauseBytes/part) {
 		return true
@@ -376,7 +377,8 @@ func (p *partition) full(part int) bool {
 	return len(p.items) > 0 && p.next-p.items[0].record.Offset >= int64(markedOffsets/part)
 }
 
-// settle forgets the requests whose results an earlier transaction committed although its end was not seen.
+// settle removes the requests that the committed offset and its metadata show as answered. It is needed if a transaction
+// was committed but its outcome was unknown.
 func (w *window) settle(id int32, committed int64, metadata string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -411,7 +413,7 @@ func (w *window) balance() (pause, resume []int32) {
 	return pause, resume
 }
 
-// load returns how many requests are unanswered, and how many partitions are paused.
+// load returns the number of unanswered requests and the number of paused partitions.
 func (w *window) load() (requests, paused int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

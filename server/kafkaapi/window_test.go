@@ -13,8 +13,8 @@ func received(offset int64, session string, bytes int) delivery {
 	return delivery{request: request{EventID: fmt.Sprint(offset), SessionID: session}, record: &kgo.Record{Partition: 1, Offset: offset, Value: make([]byte, bytes)}}
 }
 
-// Results behind a slow request are published at once. The committed offset stays at the slow request, and its metadata
-// mark the others, so that the next owner of the partition does not answer them again.
+// Results of requests after a slow one are published at once. The committed offset stays at the slow request. Its metadata
+// marks the answered ones, so that the next owner of the partition does not answer them again.
 func TestWindow_SlowRequest_OthersArePublished(t *testing.T) {
 	t.Parallel()
 	w := newWindow()
@@ -57,14 +57,14 @@ func TestWindow_SlowRequest_OthersArePublished(t *testing.T) {
 	}
 }
 
-// publishAll publishes the results that are there.
+// publishAll publishes all available results.
 func publishAll(w *window) {
 	for c := w.collect(); len(c.items) > 0; c = w.collect() {
 		w.published(c)
 	}
 }
 
-// A partition with too many unanswered requests is paused, by number and by bytes, and resumed when half are answered.
+// A partition is paused if its unanswered requests are too many or too large, and resumed when half are answered.
 func TestWindow_FullPartition_Paused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseRecords, 1}, "large": {17, 1 << 20}} {
@@ -93,8 +93,8 @@ func TestWindow_FullPartition_Paused(t *testing.T) {
 	}
 }
 
-// A released partition waits for its running tool and the commit of its result, and starts nothing new. A lost one does
-// not wait, and its results are not committed.
+// Releasing a partition waits for its running tool and the commit of the result, and starts no further tool. If the
+// partition is lost, it does not wait, and the result is not committed.
 func TestWindow_ReleasedPartition_RunningToolFinishes(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -129,7 +129,7 @@ func TestWindow_ReleasedPartition_RunningToolFinishes(t *testing.T) {
 	}
 }
 
-// A new owner that commits before it has polled all answered requests keeps their marks.
+// If a new owner commits before it has polled all answered requests, the marks of those requests stay in the metadata.
 func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
 	t.Parallel()
 	answered := marks{base: 10}
@@ -149,8 +149,8 @@ func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
 	}
 }
 
-// Results that wait for their transaction count like requests. One transaction has a bounded part of them, and its offsets
-// and marks leave out the rest.
+// Results that are not committed yet count like requests. One transaction contains only a limited part of them; its
+// offsets and marks do not include the others.
 func TestWindow_LargeResults_SeveralTransactions(t *testing.T) {
 	t.Parallel()
 	const count, size = 20, 1 << 20

@@ -29,7 +29,7 @@ type Approvals interface {
 // approvalInput is the key of the input request about an approval.
 const approvalInput = "approval"
 
-// shownInput is how much of a run's input the form shows, in bytes.
+// shownInput is the maximum number of bytes of a run's input in the form.
 const shownInput = 1000
 
 // waiting answers a call whose run waits for an approval. A client that can show a form gets an input request. Its
@@ -53,7 +53,7 @@ func showsForms(c *mcp.ClientCapabilities) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// decides reports whether the caller may approve a request, as POST /approvals/{approval} does.
+// decides reports whether the caller may approve a request. It applies the rules of POST /approvals/{approval}.
 func (a *API) decides(ctx context.Context, caller registry.Caller, approval registry.Approval) (bool, error) {
 	if !caller.May(registry.ApproveScope) || len(caller.Agents) > 0 {
 		return false, nil
@@ -109,8 +109,8 @@ func (a *API) approvalURL(approval registry.Approval) string {
 	return cmp.Or(a.PublicURL, a.BasePath) + "/studio/approvals/" + approval.ID
 }
 
-// finish continues a call after the client has answered the input request. The run must be one that this caller began with
-// a tool of this agent, perhaps an older version; "" stands for programs that callers send.
+// finish continues a call after the client has answered the input request. The run must be started by this caller with a
+// tool of this agent, in any version. agentID is "" for programs that callers send.
 func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, agentID string, result func(registry.Run) *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	run, err := a.Runs.Get(ctx, caller.Actor, req.Params.RequestState)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -131,10 +131,10 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 	switch {
 	case run.Status == registry.AwaitingApproval && may && decided:
 		_, err := a.Approvals.Decide(ctx, caller.Actor, approval.ID, decision)
-		if err != nil && !fault.Is(err, fault.Conflict) { // somebody else was faster; their decision counts
+		if err != nil && !fault.Is(err, fault.Conflict) { // on a conflict another person has decided first, and that decision counts
 			return a.refused(ctx, err)
 		}
-	case run.Status == registry.AwaitingApproval: // the request must survive a client that goes away now
+	case run.Status == registry.AwaitingApproval: // the approval request must stay if the client disconnects now
 		return a.stillWaits(ctx, run, approval), nil
 	default: // an approver has decided
 	}
@@ -159,7 +159,7 @@ func decisionOf(req *mcp.CallToolRequest) (d approvals.Decision, decided bool) {
 	return d, d.Approve || answer.Action == "decline" || answer.Action == "accept" && choice == "deny"
 }
 
-// ended waits for the end of a run that is not waiting for an approval. When the client goes away, the run is cancelled, as
+// ended waits until a run has ended that does not wait for an approval. If the client disconnects, the run is cancelled, as
 // for every other call.
 func (a *API) ended(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, id string) (registry.Run, error) {
 	follower, err := a.Runs.Follow(ctx, caller.Actor, id, 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// caller returns the handler that runs one version.
+// caller returns the handler of a tool, which runs one version.
 func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		caller, ok := callerOf(req.Extra)
@@ -41,10 +41,10 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 	}
 }
 
-// logLevel is the _meta key that requests log messages in the revision without sessions.
+// logLevel is the _meta key with which a client requests log messages. The protocol revision without sessions uses it.
 const logLevel = "io.modelcontextprotocol/logLevel"
 
-// watched returns the observer of a run whose client asked for progress or log messages, nil for no observer.
+// watched returns a function that receives the events of a run if the client requested progress or log messages, else nil.
 func (a *API) watched(ctx context.Context, one *server, req *mcp.CallToolRequest) func(runtimes.Event) {
 	if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
 		return a.reporter(ctx, req)
@@ -62,11 +62,11 @@ func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runti
 			if token == nil || json.Unmarshal(e.Data, &data) != nil {
 				return
 			}
-			if data.Done <= last && last > 0 { // the protocol wants progress to increase
+			if data.Done <= last && last > 0 { // the protocol requires increasing values
 				return
 			}
 			last = data.Done
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the call itself notices a client that has gone
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // ignored: the call itself detects a disconnected client
 				ProgressToken: token, Progress: data.Done, Total: data.Total, Message: data.Message,
 			})
 		case runtimes.KindLog:
@@ -101,8 +101,8 @@ const (
 	metaDigest    = "run.atelier/digest"
 )
 
-// resultOf turns a finished run into a tool result. A program that failed is a result with isError, so that a model reads
-// the reason and the remedy.
+// resultOf converts a finished run into a tool result. If the program failed, the result has isError and contains the
+// reason and the remedy, so that a model can read them.
 func resultOf(run registry.Run) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Meta: mcp.Meta{metaRun: run.ID}}
 	if run.Digest != "" {
@@ -113,7 +113,7 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 		result.Content = text(encode(failure{Status: run.Status, Error: run.Error, RunID: run.ID}))
 		return result
 	}
-	if run.Withheld { // the record of a private run has no output
+	if run.Withheld { // the stored run has no output, because its values are withheld
 		result.IsError = true
 		result.Content = text(encode(failure{
 			Status: run.Status, Message: "The run succeeded, but its output is no longer available, because the program has the flag pii_risk.", RunID: run.ID,
@@ -125,7 +125,7 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 		output = json.RawMessage("null")
 	}
 	result.Content = text(string(output))
-	if output[0] == '{' { // before 2026-07-28 structured content is an object
+	if output[0] == '{' { // revisions before 2026-07-28 allow only objects as structured content
 		result.StructuredContent = output
 	}
 	return result
@@ -144,7 +144,8 @@ type failure struct {
 	RetryAfter  float64                `json:"retryAfterSeconds,omitempty"`
 }
 
-// refused turns a refused call into a result that a model can act on. A failure of the server is a protocol error.
+// refused converts the error of a call into a tool result that a model can read. An internal error of the server becomes a
+// protocol error instead.
 func (a *API) refused(ctx context.Context, err error) (*mcp.CallToolResult, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// codeName is the name of the tool that runs a program which the caller sends.
+// codeName is the name of the tool that runs a program sent by the caller.
 const codeName = "execute_code"
 
 // codeTool describes execute_code.
@@ -39,7 +39,7 @@ func codeTool() *mcp.Tool {
 	}
 }
 
-// codeOutput describes the structured content of a program that the caller sends.
+// codeOutput returns the output schema of execute_code.
 func codeOutput() json.RawMessage {
 	return json.RawMessage(`{"type":"object","required":["output","stdout","stderr","error"],"properties":{
 		"output":{"description":"Value that the program returned."},"stdout":{"type":"string"},"stderr":{"type":"string"},
@@ -55,7 +55,7 @@ type codeRequest struct {
 	TimeoutMs *int64            `json:"timeoutMs"`
 }
 
-// codeResult is its structured content. A program that fails is a result with isError.
+// codeResult is the structured content of a result of execute_code. If the program failed, the result has isError.
 type codeResult struct {
 	Output json.RawMessage        `json:"output"`
 	Stdout string                 `json:"stdout"`
@@ -83,7 +83,7 @@ func (a *API) executeCode(ctx context.Context, one *server, req *mcp.CallToolReq
 	return a.runInline(ctx, one, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
 }
 
-// runInline runs a program that the caller sent. A program that waits for an approval is answered like a tool that waits.
+// runInline runs a program that the caller sent. If the run must be approved first, it answers like a tool does.
 func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
 	hints, err := hintsOf(req)
 	if err != nil {
@@ -101,8 +101,8 @@ func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolReque
 	return codeResultOf(run.Run), nil
 }
 
-// codeResultOf turns the finished run of a program that the caller sent into a tool result. A program that failed is a
-// result with isError.
+// codeResultOf converts the finished run of a program that the caller sent into a tool result. If the program failed, the
+// result has isError.
 func codeResultOf(run registry.Run) *mcp.CallToolResult {
 	result := codeResult{Output: run.Output, Stdout: run.Stdout, Stderr: run.Stderr, Error: run.Error}
 	if len(result.Output) == 0 {
@@ -121,7 +121,7 @@ func (r codeRequest) limits() runtimes.Limits {
 	return runtimes.Limits{TimeoutMs: *r.TimeoutMs}
 }
 
-// readArguments decodes the arguments of a tool of our own. It refuses members that the tool does not know.
+// readArguments decodes the arguments of a built-in tool such as execute_code. It refuses unknown members.
 func readArguments(arguments json.RawMessage, members string, into any) error {
 	if len(arguments) == 0 {
 		return nil

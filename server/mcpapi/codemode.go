@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// codeMode reads whether an address selects code mode: two tools, however many versions the catalogue has. A model finds
-// the tools that it needs, and writes a program that calls them.
+// codeMode reports whether the query of an MCP address selects code mode. In code mode a client sees two tools, however
+// many versions the catalogue has: one searches tools, and one runs a program that calls them.
 func codeMode(r *http.Request) (bool, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -49,7 +49,7 @@ const (
 
 	defaultFound = 10
 	maxFound     = 50
-	// maxDeclarations bounds the text of one answer, which a model reads.
+	// maxDeclarations is the maximum size in bytes of the declarations in one answer, because a model must read them.
 	maxDeclarations = 64 << 10
 )
 

@@ -6,10 +6,10 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// metaHints is the member of a call's _meta with facts about the run, for the choice of its runtime.
+// metaHints is the _meta key of a call with facts about the run that help to choose its runtime.
 const metaHints = "run.atelier/hints"
 
-// hintsOf reads the hints of a call. Hints that do not exist are refused.
+// hintsOf decodes the hints of a call. It refuses unknown hints.
 func hintsOf(req *mcp.CallToolRequest) (routing.Hints, error) {
 	given, ok := req.Params.GetMeta()[metaHints]
 	if !ok {

@@ -1,5 +1,5 @@
-// Package mcpapi serves published versions as tools over the Model Context Protocol. It speaks the stateless revision of
-// 2026-07-28 and the revisions with sessions before it, on the same addresses.
+// Package mcpapi serves published versions as tools over the Model Context Protocol. At the same addresses, it supports the
+// stateless revision 2026-07-28 and the earlier revisions with sessions.
 package mcpapi
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// Path is the address of all tools. Beneath it are the addresses of single references and of tool sets.
+// Path is the path of the address with all tools. The addresses of single references and of tool sets are below it.
 const Path = "/mcp"
 
 // Runs executes programs.
@@ -46,13 +46,14 @@ type Options struct {
 	PublicURL string // "" selects the address of the request
 	BasePath  string
 	BodyBytes int64
-	// Issuer and Scopes are those of the OpenID provider whose access tokens are accepted; "" for none.
+	// Issuer is the URL of the OpenID provider whose access tokens are accepted, "" for none. Scopes are the scopes that
+	// clients request there.
 	Issuer string
 	Scopes []string
 	Now    func() time.Time
 }
 
-// API is safe for concurrent use.
+// API serves MCP. It is safe for concurrent use.
 type API struct {
 	Options
 	servers    *servers
@@ -61,7 +62,7 @@ type API struct {
 	authorised func(http.Handler) http.Handler
 }
 
-// sessionTimeout closes sessions of clients that went away without saying so.
+// sessionTimeout is the idle time after which a session is closed. Many clients disconnect without ending their session.
 const sessionTimeout = 30 * time.Minute
 
 // New returns the API.
@@ -112,7 +113,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	a.authorised(handler).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
 }
 
-// readBody reads the body under the limits and the memory budget of every API, and hands it on to the SDK.
+// readBody reads the body with the same limits and memory budget as every API, and replaces it for the SDK.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return nil
@@ -125,7 +126,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// find returns the server for a request with tools that are up to date. An unknown set or version is a plain 404.
+// find returns the SDK server for a request, with current tools. It returns NotFound for an unknown set or version.
 func (a *API) find(r *http.Request) (*mcp.Server, error) {
 	caller, _ := gate.CallerOf(r.Context())
 	at, err := addressOf(r)
@@ -147,8 +148,8 @@ func serverOf(r *http.Request) *mcp.Server {
 	return server
 }
 
-// modern reports whether a request uses a revision without sessions. Its clients send the revision with every request;
-// older clients send none with the first request.
+// modern reports whether a request uses the protocol revision without sessions. Its clients send the revision with every
+// request; older clients do not send it with their first request.
 func modern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
 }
@@ -174,7 +175,7 @@ func addressOf(r *http.Request) (at address, err error) {
 	return at, err
 }
 
-// selectionOf reads which tools an address offers.
+// selectionOf returns the selection of tools that the path of an address names.
 func selectionOf(r *http.Request) (tools.Selection, error) {
 	if set := chi.URLParam(r, "set"); set != "" {
 		return tools.Selection{Set: set}, nil
@@ -193,11 +194,11 @@ func selectionOf(r *http.Request) (tools.Selection, error) {
 	return tools.Selection{Reference: ref}, nil
 }
 
-// callerName is the member of a token's extra values that holds the caller.
+// callerName is the key of the caller in the extra values of the SDK's TokenInfo.
 const callerName = "caller"
 
-// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token and its
-// address: the session's ID is refused with another token, and at another address, whose tools may be others.
+// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token and its address: the
+// SDK refuses the session's ID with another token, and at another address, which may have other tools.
 func (a *API) verify(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 	caller, ok := gate.CallerOf(ctx)
 	if !ok {
@@ -215,7 +216,7 @@ func callerOf(extra *mcp.RequestExtra) (registry.Caller, bool) {
 	return caller, ok
 }
 
-// encode writes JSON as a tool result has it: without escaping <, > and &.
+// encode returns v as JSON for a tool result, without escaping <, > and &.
 func encode(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

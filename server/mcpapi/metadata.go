@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// metadata describes an MCP address as a protected resource, by RFC 9728.
+// metadata is the description of an MCP address as a protected resource (RFC 9728).
 type metadata struct {
 	Resource             string   `json:"resource"`
 	AuthorizationServers []string `json:"authorization_servers"`
@@ -18,8 +18,8 @@ type metadata struct {
 	Name                 string   `json:"resource_name"`
 }
 
-// describe answers the metadata of an MCP address. Clients learn from it at which provider they sign in. Without a
-// provider whose tokens are accepted there is none.
+// describe answers with the metadata of an MCP address, which names the provider at which clients sign in. If no provider
+// is configured, it answers NotFound.
 func (a *API) describe(w http.ResponseWriter, r *http.Request) {
 	if a.Issuer == "" {
 		a.Refuse.Write(w, r, fault.New(fault.NotFound, "Clients cannot sign in here: the server needs oidc-issuer and public-url. Send a token: Authorization: Bearer TOKEN."))

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// freshFor bounds how long a new version stays unknown to clients of the whole catalogue.
+	// freshFor is the maximum time until clients of the whole catalogue see a new version.
 	freshFor = time.Second
-	// maxServers bounds the servers in memory. Callers with access to the same tools share one.
+	// maxServers is the maximum number of SDK servers in memory. Callers with access to the same tools share one.
 	maxServers = 256
-	// maxSessions bounds the open sessions of a workspace. Many clients leave theirs open when they go, and each takes
-	// about 17 kB until it times out.
+	// maxSessions is the maximum number of open sessions of a workspace. Many clients disconnect without closing their
+	// session, which uses about 17 kB until it times out.
 	maxSessions = 256
 	pageSize    = 250
 )
 
-// servers holds one SDK server for each set of tools that callers may see.
+// servers contains one SDK server for each set of tools that callers may see.
 type servers struct {
 	api  *API
 	stop chan struct{}
@@ -48,14 +48,14 @@ type session struct {
 
 type server struct {
 	sdk     *mcp.Server
-	caller  registry.Caller // one of the callers who share the server; decides which tools exist, but never who runs them
+	caller  registry.Caller // one of the callers who share the server; used to list the tools, never to run them
 	address address
 	used    time.Time // guarded by servers.mu
 
 	mu     sync.Mutex
 	read   time.Time
 	inside map[string]string // the tools: name to digest
-	levels sync.Map          // sessions that asked for log messages
+	levels sync.Map          // IDs of the sessions that requested log messages
 }
 
 func newServers(a *API) *servers {
@@ -64,7 +64,7 @@ func newServers(a *API) *servers {
 	return s
 }
 
-// watch tells clients with open sessions about new versions.
+// watch refreshes the tools of servers with open sessions regularly, so that their clients are notified of new versions.
 func (s *servers) watch() {
 	defer close(s.done)
 	tick := time.NewTicker(freshFor)
@@ -111,7 +111,7 @@ func (s *servers) close() {
 	}
 }
 
-// refreshed returns the server of a caller's selection with tools that are at most a second old.
+// refreshed returns the server for a caller and an address. Its tools were read at most freshFor ago.
 func (s *servers) refreshed(ctx context.Context, caller registry.Caller, at address) (*mcp.Server, error) {
 	one := s.get(caller, at)
 	if err := s.refresh(ctx, one); err != nil {
@@ -137,8 +137,8 @@ func (s *servers) get(caller registry.Caller, at address) *server {
 	return one
 }
 
-// evict drops the server that was used longest ago, of the workspace that has most, so that one workspace does not end
-// the sessions of others. Its sessions end; their clients begin new ones.
+// evict removes the least recently used server of the workspace that has the most servers, so that one workspace cannot end
+// the sessions of others. The sessions of the removed server end; their clients start new ones.
 func (s *servers) evict() {
 	count := map[string]int{}
 	for _, one := range s.all {
@@ -156,12 +156,12 @@ func (s *servers) evict() {
 		}
 	}
 	for session := range s.all[oldest].sdk.Sessions() {
-		_ = session.Close() // its client begins a new one
+		_ = session.Close() // its client starts a new session
 	}
 	delete(s.all, oldest)
 }
 
-// began remembers a new session. Beyond the limit of a workspace its oldest session ends; the client begins a new one.
+// began records a new session. If the workspace has too many, its oldest session ends; that client can start a new one.
 func (s *servers) began(one *server, new *mcp.ServerSession) {
 	workspace := one.caller.Actor.Workspace
 	s.mu.Lock()
@@ -176,7 +176,7 @@ func (s *servers) began(one *server, new *mcp.ServerSession) {
 	s.joined.Go(func() { _ = oldest.Close() }) // it may have ended already
 }
 
-// runsCode reports whether a caller may run programs of its own: the right that POST /execute needs.
+// runsCode reports whether a caller may run programs that it sends. POST /execute requires the same right.
 func runsCode(caller registry.Caller) bool {
 	return caller.May(registry.RunScope) && len(caller.Agents) == 0
 }
@@ -203,7 +203,8 @@ func (a *API) newServer(caller registry.Caller, at address) *server {
 	return one
 }
 
-// noteSession records the sessions that clients begin. The revision without sessions has none with an ID.
+// noteSession returns middleware that records new sessions. Requests of the revision without sessions have no session ID
+// and are not recorded.
 func (s *servers) noteSession(one *server) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -215,7 +216,8 @@ func (s *servers) noteSession(one *server) mcp.Middleware {
 	}
 }
 
-// noteLevel records which sessions want log messages, because following a run takes time.
+// noteLevel returns middleware that records which sessions requested log messages. For other sessions, runs need not be
+// followed.
 func (one *server) noteLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "logging/setLevel" {
@@ -225,7 +227,7 @@ func (one *server) noteLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// refresh adds, replaces and removes tools until they are those of the selection.
+// refresh adds, replaces and removes the tools of a server so that they match its selection.
 func (s *servers) refresh(ctx context.Context, one *server) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -249,7 +251,7 @@ func (s *servers) refresh(ctx context.Context, one *server) error {
 			continue
 		}
 		if err := s.api.addTool(one, v); err != nil {
-			// A version whose schema MCP cannot express is left out; its export says why.
+			// A version whose schema MCP cannot express is left out. Exporting that version reports the reason.
 			s.api.Log.LogAttrs(ctx, slog.LevelInfo, "version left out of MCP", slog.String("reference", v.Reference()), slog.Any("error", err))
 			one.sdk.RemoveTools(v.Agent)
 		}
@@ -282,7 +284,7 @@ func (a *API) addTool(one *server, v registry.Version) (err error) {
 	if err := json.Unmarshal(result.Manifest, &tool); err != nil {
 		return err
 	}
-	// Schemas stay text, so that a list of tools takes a fifth less time.
+	// Schemas are not decoded, which makes listing tools about 20% faster.
 	var schemas struct{ InputSchema, OutputSchema json.RawMessage }
 	if err := json.Unmarshal(result.Manifest, &schemas); err != nil {
 		return err

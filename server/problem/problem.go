@@ -30,7 +30,7 @@ type Document struct {
 	RetryAfter time.Duration
 }
 
-// Of describes an error to a caller. It includes only the fields of a fault that are meant for callers.
+// Of returns the problem document of an error. It contains only the fields of a fault that callers may see.
 func Of(err error) *Document {
 	var f *fault.Error
 	if !errors.As(err, &f) {

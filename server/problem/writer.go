@@ -38,7 +38,7 @@ func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 		body, _ = doc.MarshalJSON() // strings and numbers always marshal
 	}
 	for name, values := range doc.GetHeaders() {
-		if len(w.Header()[name]) == 0 { // a challenge of the caller says more
+		if len(w.Header()[name]) == 0 { // a header that the calling code has set, such as a challenge, is more specific
 			w.Header()[name] = values
 		}
 	}

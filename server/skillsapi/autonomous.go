@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// taskedSkill is the answer to POST /v1/skills/autonomous_skill_task: a tool for a task, as POST /api/v1/assist/tools
-// answers it, with the names that these clients read.
+// taskedSkill is the answer to POST /v1/skills/autonomous_skill_task: a tool for a task. It has the content of POST
+// /api/v1/assist/tools, but the field names of existing clients.
 type taskedSkill struct {
 	Success      bool              `json:"success"` // false if there is no tool; error says why
 	Outcome      toolmaker.Outcome `json:"outcome,omitempty" enum:"found,waiting,drafted,published"`
@@ -33,13 +33,13 @@ type taskedSkill struct {
 	ErrorType    *string           `json:"error_type"` // code of the fault
 }
 
-// autonomousTask finds a tool for a task, or lets the language model make one. A failure to make one is answered with
-// success false.
+// autonomousTask finds a tool for a task, or lets the language model create one. If that fails, it answers with success
+// false.
 func (d *API) autonomousTask(w http.ResponseWriter, r *http.Request) {
 	var q autonomousRequest
 	err := d.decode(w, r, "autonomous_skill_task", &q)
 	if err == nil {
-		err = gate.Require(r.Context(), registry.RunScope) // a new tool is run
+		err = gate.Require(r.Context(), registry.RunScope) // because a new tool is run
 	}
 	if string(q.InputExample) == "null" {
 		q.InputExample = nil
@@ -52,7 +52,7 @@ func (d *API) autonomousTask(w http.ResponseWriter, r *http.Request) {
 		}
 		tool, err = d.Toolmaker.Find(r.Context(), actor(r), toolmaker.Request{
 			Task: task, InputExample: q.InputExample, Language: runtimes.Python, Promote: q.AutoPromote && gate.Require(r.Context(), registry.ApproveScope) == nil,
-		}, func(assist.Attempt) {}) // these clients read one answer
+		}, func(assist.Attempt) {}) // these clients read only the final answer
 	}
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.ModelUnavailable {

@@ -60,7 +60,7 @@ func (counting) Check(context.Context, string) error { return nil }
 
 func (counting) Embed(context.Context, string, []string) ([][]float32, error) { return nil, nil }
 
-// TestAutonomousSkillTask answers a tool that fits, and says why there is none.
+// TestAutonomousSkillTask checks the answer with a suitable tool, and the reason in the answer without one.
 func TestAutonomousSkillTask(t *testing.T) {
 	t.Parallel()
 	one, log := counting{}, slog.New(slog.DiscardHandler)

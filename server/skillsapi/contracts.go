@@ -173,7 +173,7 @@ func (d *API) getContract(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decode reads a body that matches its contract. Its error lists every member that does not.
+// decode decodes a body and checks it against its contract. The error lists every member that does not match.
 func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into any) error {
 	body, value, err := gate.Document(w, r, d.BodyBytes)
 	if err != nil {

@@ -106,8 +106,8 @@ func text(s *string) string {
 	return *s
 }
 
-// waited returns the run of an earlier call with the same request_id that had to wait for an approval, and the zero value
-// if there is none.
+// waited returns the run and the version of an earlier call with the same request_id that had to wait for an approval. It
+// returns zero values if there is none.
 func (d *API) waited(ctx context.Context, actor registry.Actor, request executeRequest) (registry.Run, registry.Version, error) {
 	id, err := d.Approvals.RunOfRequest(ctx, actor, text(request.RequestID))
 	if id == "" || err != nil {
@@ -123,10 +123,10 @@ func (d *API) waited(ctx context.Context, actor registry.Actor, request executeR
 // approvalRequired is the error of a call that waits for a person.
 const approvalRequired = "approval required"
 
-// aboutTheCall reports whether an error is caused by the request and not by the server's current state. Clients expect
-// the former as a result and retry the latter.
+// aboutTheCall reports whether an error is caused by the request and not by the current state of the server. Clients expect
+// an error of the request as a result. They retry after other errors.
 func aboutTheCall(err error) bool {
-	switch fault.CodeOf(err) { //nolint:exhaustive // all others are the house's
+	switch fault.CodeOf(err) { //nolint:exhaustive // all other codes are about the server
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.Forbidden, fault.BadRequest:
 		return true
 	}

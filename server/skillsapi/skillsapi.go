@@ -1,6 +1,6 @@
-// Package skillsapi serves clients of existing skill executors. It offers their routes, field by field, on top of the
-// functions that every entry point calls. Requests must match published contracts, and errors have the forms and
-// statuses that those clients read. The package itself only decodes.
+// Package skillsapi serves clients of existing skill executors. Its routes and JSON fields are the same as those of such
+// executors. Requests must match published contracts, and errors have the forms and statuses that those clients expect. The
+// package only translates requests and answers; it calls the same services as every other API.
 package skillsapi
 
 import (

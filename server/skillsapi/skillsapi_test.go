@@ -126,7 +126,7 @@ func TestRefusedBodies(t *testing.T) {
 	}
 }
 
-// TestPackagesAreThoseOfTheRules compares the listed packages with the rules.
+// TestPackagesAreThoseOfTheRules checks that the listed packages are those that the rules allow to import.
 func TestPackagesAreThoseOfTheRules(t *testing.T) {
 	t.Parallel()
 	status, text := ask(t, "GET", "/v1/packages", "")

@@ -34,7 +34,7 @@ type codeReport struct {
 	Issues []codeIssue `json:"issues"`
 	Priors []string    `json:"applied_priors"`
 	Steps  []string    `json:"review_steps_passed"`
-	// Verdict is the answer of the gate, null where the gate is off.
+	// Verdict is the result of the rule packs, null if the gate is off.
 	Verdict *registry.Verdict `json:"verdict"`
 }
 
@@ -81,8 +81,8 @@ func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// findingsOf returns the findings of the standard pack and the workspace's own packs. Those of restricted and of the
-// syntax are errors of the code already.
+// findingsOf returns the findings of the standard pack and of the workspace's own packs. It omits findings of the pack
+// restricted and syntax errors, because these are already reported as errors of the code.
 func findingsOf(v *registry.Verdict) []registry.Finding {
 	if v == nil {
 		return nil
@@ -92,7 +92,7 @@ func findingsOf(v *registry.Verdict) []registry.Finding {
 	})
 }
 
-// prior is one rule that fits a context, in the form of existing clients.
+// prior is one rule that is relevant to a described program, in the form that existing clients expect.
 type prior struct {
 	ID        string   `json:"prior_id"`
 	Principle string   `json:"principle_name"`

@@ -31,12 +31,12 @@ type Follower interface {
 // Follow opens a run's events after seq from.
 type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
 
-// Options configures an API. The times are fields so that tests need not wait; zero means the default.
+// Options configures an API. Tests set short times; zero means the default.
 type Options struct {
 	Follow Follow
 	Refuse problem.Writer
-	Slow   time.Duration // a reader that is slower for one frame is closed with a reason; default 5 s
-	Write  time.Duration // a reader that is slower for 64 KiB is disconnected; default 10 s
+	Slow   time.Duration // maximum time to read one frame; a slower reader is disconnected with a reason; default 5 s
+	Write  time.Duration // maximum time to read 64 KiB; a slower reader is disconnected without a reason; default 10 s
 	Ping   time.Duration // time between pings; default 20 s
 }
 
@@ -183,7 +183,7 @@ func wait(ended <-chan struct{}, most time.Duration) {
 	}
 }
 
-// listen returns the reason why the peer sends nothing more.
+// listen reads from the connection until the peer disconnects or sends a message, and returns the reason.
 func (d *API) listen(conn *websocket.Conn) error {
 	conn.SetReadLimit(maxFromPeer)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(2*d.Ping + d.Write)) }
@@ -275,7 +275,7 @@ func (d *API) write(conn *websocket.Conn, event runtimes.Event) error {
 	return frame.Close()
 }
 
-// patient writes a frame in parts, and gives the reader some time for each part.
+// patient writes a frame in parts, and sets a new write deadline for each part.
 type patient struct {
 	frame io.Writer
 	conn  *websocket.Conn
