@@ -1,5 +1,5 @@
-// Package access identifies callers and their rights: people, their memberships in workspaces, bearer tokens, browser
-// sessions and one-time links. It stores only hashes of secrets and never logs a secret.
+// Package access identifies callers and their rights. It manages people, their memberships in workspaces, bearer
+// tokens, browser sessions and one-time links. It stores only hashes of secrets and never logs a secret.
 package access
 
 import (
@@ -27,7 +27,7 @@ type Tokens interface {
 	TouchTokens(ctx context.Context, uses map[string]time.Time) error
 }
 
-// Agents finds the agents to which a token is restricted.
+// Agents reads the agents to which a token is restricted.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
@@ -54,14 +54,14 @@ type Users interface {
 	Memberships(ctx context.Context, user string) ([]registry.Membership, error)
 }
 
-// Members stores the members of workspaces. It never leaves a workspace without an administrator.
+// Members stores the members of workspaces. It rejects a change that would leave a workspace without an administrator.
 type Members interface {
 	Members(ctx context.Context, workspace string) ([]registry.Member, error)
 	SetRole(ctx context.Context, workspace, user string, role registry.Role) error
 	RemoveMember(ctx context.Context, workspace, user string, at time.Time) error
 }
 
-// Invitations stores the links by which people become members.
+// Invitations stores the links with which people become members.
 type Invitations interface {
 	PutInvitation(ctx context.Context, i registry.Invitation, by string) error
 	Invitations(ctx context.Context, workspace string, now time.Time) ([]registry.Invitation, error)
@@ -82,13 +82,13 @@ type Workspaces interface {
 const (
 	sessionFor = 30 * 24 * time.Hour
 	linkFor    = 15 * time.Minute
-	// mostSessions is the maximum number of browser sessions of a person or token. A new session above it ends the
-	// oldest.
+	// mostSessions is the maximum number of browser sessions of a person or token. A new session beyond it ends the
+	// oldest one.
 	mostSessions = 100
 )
 
-// Options configures a Service. Admin is the administrator's fixed token, "" for none. The default Cost is that of RFC
-// 9106.
+// Options configures a Service. Admin is the administrator's fixed token, "" for none. The default Cost is the one that
+// RFC 9106 recommends for limited memory.
 type Options struct {
 	Tokens      Tokens
 	Sessions    Sessions
@@ -98,9 +98,9 @@ type Options struct {
 	Invitations Invitations
 	Workspaces  Workspaces
 	Identities  Identities
-	Groups      []GroupRole // roles of the identity provider's groups
-	Provider    Provider    // nil if its access tokens are not accepted
-	Audiences   []string    // audiences of access tokens, in addition to the address that is called
+	Groups      []GroupRole // roles that the groups of the identity provider give
+	Provider    Provider    // nil if the server accepts no access tokens of a provider
+	Audiences   []string    // accepted audiences of access tokens, in addition to the called address
 	Admin       string
 	Cost        Cost
 	Now         func() time.Time
@@ -126,9 +126,9 @@ type Service struct {
 	newID       func() string
 	cost        Cost
 	callers     *callers
-	uses        *uses         // last use of tokens, by their IDs
-	visits      *uses         // last use of sessions, by the hashes of their cookies
-	hashing     chan struct{} // slots for passwords being hashed
+	uses        *uses         // time of last use of tokens, by token ID
+	visits      *uses         // time of last use of sessions, by the hash of the cookie
+	hashing     chan struct{} // slots for concurrent password hashing
 	argon2      func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
 
@@ -151,7 +151,8 @@ func Administrator() registry.Actor {
 	return registry.Actor{ID: registry.DefaultUser, Type: registry.UserActor, Name: "Administrator", Workspace: registry.DefaultWorkspace}
 }
 
-// Host returns the server's operator, who has all rights in the default workspace, whatever its members.
+// Host returns the server's operator as a caller. The operator has all rights in the default workspace, even without
+// being a member.
 func Host() registry.Caller {
 	return registry.Caller{Actor: Administrator(), Workspace: defaultWorkspace(), Scopes: []registry.Scope{registry.AdminScope}}
 }
@@ -169,9 +170,9 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSecret returns 256 random bits in URL-safe base64.
+// newSecret returns the prefix and 256 random bits in URL-safe base64.
 func newSecret(prefix string) string {
 	var b [32]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the process instead
+	rand.Read(b[:]) // never fails: crypto/rand ends the process on an error
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }

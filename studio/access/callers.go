@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	rememberFor = time.Minute // after this time the database is read again, in case another server changed it
+	rememberFor = time.Minute // after this time the credential is read again, because another server may have changed it
 	mostCallers = 10_000
 )
 
-// remembered is the result of looking up a credential.
+// remembered is the cached result of the lookup of a credential.
 type remembered struct {
-	places  []registry.Caller // the caller in each accessible workspace, the default one first
-	expires *time.Time        // nil for never
-	until   time.Time         // time of the next lookup
+	places  []registry.Caller // the caller in each workspace of the credential, the default one first
+	expires *time.Time        // when the credential expires, nil for never
+	until   time.Time         // when it must be looked up again
 }
 
-// in returns the caller in a workspace; "" is the default one.
+// in returns the caller in a workspace; "" means the default one.
 func (r remembered) in(workspace string) (registry.Caller, error) {
 	for _, place := range r.places {
 		if workspace == "" || workspace == place.Workspace.ID || workspace == place.Workspace.Name {
@@ -32,12 +32,12 @@ func (r remembered) in(workspace string) (registry.Caller, error) {
 	return registry.Caller{}, registry.NoWorkspace(workspace)
 }
 
-// callers caches the callers of recent credentials, so that most requests need no database query. A change clears the
-// cache, and a lookup that started before the change is not stored after it.
+// callers caches the callers of recently used credentials, so that most requests need no database query. A change of
+// rights clears the cache. A lookup that started before such a change is not cached.
 type callers struct {
 	mu         sync.RWMutex
 	generation uint64
-	changed    chan struct{} // closed by the next change
+	changed    chan struct{} // closed at the next change
 	known      map[string]remembered
 }
 
@@ -45,7 +45,7 @@ func newCallers() *callers {
 	return &callers{known: map[string]remembered{}, changed: make(chan struct{})}
 }
 
-// find also returns the generation to pass to keep.
+// find returns a cached credential, whether it is valid, and the generation that the caller must pass to keep.
 func (c *callers) find(key string, now time.Time) (remembered, bool, uint64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

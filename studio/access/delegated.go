@@ -18,26 +18,28 @@ type Provider interface {
 }
 
 const (
-	delegatedFor  = 5 * time.Minute // after this time a token is verified again, and its groups set the roles again
+	delegatedFor  = 5 * time.Minute // after this time a token is verified again and its groups set the roles again
 	mostDelegated = 10_000
 )
 
-// delegated is a verified access token of a person.
+// delegated is a verified access token of a person, without its text.
 type delegated struct {
 	user      string
 	audiences []string
 	expires   time.Time
-	until     time.Time // time of the next verification
+	until     time.Time // when it must be verified again
 }
 
-// delegations caches verified tokens by their hash. Changes of rights do not clear it: it holds no rights.
+// delegations caches verified tokens by their hash. Changes of rights do not clear this cache, because it contains no
+// rights.
 type delegations struct {
 	mu     sync.Mutex
 	known  map[string]delegated
-	newest map[string]time.Time // issue time of the newest statement about a person's groups, by issuer and subject
+	newest map[string]time.Time // issue time of the newest token or sign-in with a person's groups, by issuer and subject
 }
 
-// newer reports whether a statement about the groups of a person is not older than one that was seen, and remembers it.
+// newer reports whether a token or sign-in with the groups of a person is at least as new as all earlier ones, and if
+// so records its time.
 func (d *delegations) newer(who registry.Identity, issued time.Time) bool {
 	key := who.Issuer + "\x00" + who.Subject
 	d.mu.Lock()
@@ -52,9 +54,9 @@ func (d *delegations) newer(who registry.Identity, issued time.Time) bool {
 	return true
 }
 
-// Delegated returns the caller of an access token of the identity provider in a workspace; "" is the person's first
-// one. The token must be for the resource, for an address above it, or for an audience of the configuration. The caller
-// may at most read and run. Errors: Unauthenticated, Forbidden, ProviderUnavailable.
+// Delegated returns the caller of an identity provider's access token in a workspace; "" is the person's first one. The
+// token must be for the resource, for an address above it, or for a configured audience. The caller gets at most the
+// scopes read and run. Errors: Unauthenticated, Forbidden, ProviderUnavailable.
 func (s *Service) Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error) {
 	h := hash(token)
 	found, err := s.delegate(ctx, h, token)
@@ -80,9 +82,9 @@ func (s *Service) Delegated(ctx context.Context, token, resource, workspace stri
 	return person.in(workspace)
 }
 
-// delegate returns the person of a token. A token that names groups sets the person's roles, as a sign-in does, unless
-// it is older than the last sign-in or than another token: it would restore roles that the person has lost since.
-// Otherwise the roles are those of the last sign-in.
+// delegate returns the person of a token. If the token names groups, they set the person's roles, as in a sign-in. A
+// token that is older than the last sign-in or another token does not, because it would restore roles that the person
+// no longer has. Then the roles stay as they are.
 func (s *Service) delegate(ctx context.Context, h, token string) (delegated, error) {
 	now := s.now()
 	s.delegations.mu.Lock()
@@ -109,7 +111,7 @@ func (s *Service) delegate(ctx context.Context, h, token string) (delegated, err
 	return found, nil
 }
 
-// covers reports whether a token is for the resource, an address above it, or an audience of the configuration.
+// covers reports whether one of the audiences is the resource, an address above it, or a configured audience.
 func (s *Service) covers(audiences []string, resource string) bool {
 	return slices.ContainsFunc(audiences, func(audience string) bool {
 		above := strings.TrimRight(audience, "/") + "/"
@@ -117,6 +119,6 @@ func (s *Service) covers(audiences []string, resource string) bool {
 			return true
 		}
 		at, err := url.Parse(audience)
-		return err == nil && at.Host != "" && strings.HasPrefix(resource, above) // "https:" is above every address
+		return err == nil && at.Host != "" && strings.HasPrefix(resource, above) // without a host, "https:" would be above every address
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// federatedFor is the duration of a session from an identity provider. Changes at the provider, of groups or of the
-// account itself, take effect with the next sign-in.
+// federatedFor is the duration of a session from an identity provider. Changes of groups or of the account at the
+// provider take effect at the next sign-in.
 const federatedFor = 24 * time.Hour
 
 // Everybody is the group of every person with an account at the provider.
@@ -23,19 +23,19 @@ const Everybody = "*"
 // GroupRole assigns a role in a workspace to a group of the provider.
 type GroupRole struct {
 	Group     string
-	Workspace string // name or ID
+	Workspace string // name or ID of the workspace
 	Role      registry.Role
 }
 
-// Identities stores the identities of users at an identity provider.
+// Identities stores which user belongs to an identity of the provider.
 type Identities interface {
 	Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error)
 }
 
-// Federate signs a browser in as a user of an identity provider. In every workspace that the configuration names, the
-// user has exactly the roles of the user's groups, or none.
+// Federate signs a browser in as a user of an identity provider. In each workspace that the configuration names, the
+// user gets the role of the user's groups, and loses any other role.
 func (s *Service) Federate(ctx context.Context, who registry.Identity, from registry.Device) (string, time.Time, error) {
-	s.delegations.newer(who, s.now().Truncate(time.Second)) // as tokens name it; older tokens no longer set the roles
+	s.delegations.newer(who, s.now().Truncate(time.Second)) // truncated like the times in tokens; older tokens no longer set the roles
 	user, err := s.federate(ctx, who, true)
 	if err != nil {
 		return "", time.Time{}, err
@@ -51,7 +51,8 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 	return s.open(ctx, places[0].Actor, from, &latest)
 }
 
-// federate returns the user of an identity, and creates it for a newcomer. If the groups are known, they set the roles.
+// federate returns the user of an identity, and creates a user for a new one. If grouped is true, the groups set the
+// roles.
 func (s *Service) federate(ctx context.Context, who registry.Identity, grouped bool) (string, error) {
 	var grants []registry.Grant
 	if grouped {
@@ -70,14 +71,14 @@ func (s *Service) federate(ctx context.Context, who registry.Identity, grouped b
 	return user, err
 }
 
-// grants returns a role for every workspace that the configuration names, by the workspace's ID: the highest role of
-// the groups, "" for none.
+// grants returns a role for every workspace that the configuration names: the highest role of the groups, "" for none.
+// It uses the IDs of the workspaces.
 func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant, error) {
 	roles := map[string]registry.Role{}
 	for _, g := range s.groups {
 		w, err := s.workspaces.Workspace(ctx, g.Workspace)
 		if fault.Is(err, fault.NoWorkspace) {
-			continue // the workspace does not exist yet, or is closed
+			continue // the workspace does not exist yet, or was closed
 		}
 		if err != nil {
 			return nil, err
@@ -92,12 +93,12 @@ func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant
 	for workspace, role := range roles {
 		grants = append(grants, registry.Grant{Workspace: workspace, Role: role})
 	}
-	// The fixed order prevents a deadlock between two concurrent sign-ins.
+	// Concurrent sign-ins write the workspaces in the same order, which prevents a deadlock.
 	slices.SortFunc(grants, func(a, b registry.Grant) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return grants, nil
 }
 
-// nameOf returns a name that nobody else has.
+// nameOf returns a sign-in name that is unique to the identity.
 func nameOf(who registry.Identity) string {
 	sum := sha256.Sum256([]byte(who.Issuer + "\x00" + who.Subject))
 	return "oidc-" + hex.EncodeToString(sum[:12])

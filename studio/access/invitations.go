@@ -15,14 +15,14 @@ const (
 	maxNoteLen       = 200
 )
 
-// InvitationRequest holds the recipient of an invitation and the role. The default expiry is a week.
+// InvitationRequest holds the role and the recipient of an invitation. It expires after a week by default.
 type InvitationRequest struct {
 	Role      registry.Role
 	Note      string
 	ExpiresAt *time.Time
 }
 
-// Invite creates a one-time link into the caller's workspace. Only this call returns its secret.
+// Invite creates a one-time link to the caller's workspace. Only this call returns the secret of the link.
 func (s *Service) Invite(ctx context.Context, caller registry.Caller, q InvitationRequest) (string, registry.Invitation, error) {
 	if err := registry.CheckRole(q.Role); err != nil {
 		return "", registry.Invitation{}, err
@@ -33,7 +33,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
 	if q.ExpiresAt != nil {
-		expires = q.ExpiresAt.UTC() // in the same form as in lists
+		expires = q.ExpiresAt.UTC() // in UTC, like the times in lists
 	}
 	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
 		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "must be within the next 30 days.")
@@ -54,7 +54,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, actor registry.Actor, id
 	return s.invitations.RevokeInvitation(ctx, actor.Workspace, id)
 }
 
-// Invited returns the invitation of a secret without using it up.
+// Invited returns the invitation of a secret. It does not use the invitation up.
 func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitation, registry.Workspace, error) {
 	i, err := s.invitations.InvitationByHash(ctx, hash(secret))
 	if err == nil && !s.now().Before(i.ExpiresAt) {
@@ -67,17 +67,17 @@ func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitati
 	return i, w, asSpent(err)
 }
 
-// Acceptance identifies the person who accepts an invitation: by a session, or by a sign-in name with its password. The
-// name may be new.
+// Acceptance identifies the person who accepts an invitation: by a session, or by a sign-in name with its password. A
+// new name creates a person.
 type Acceptance struct {
-	Cookie   string // of the session; "" for a sign-in name
+	Cookie   string // session cookie; "" with a sign-in name
 	Name     string
-	Title    string // title of a new person; the default is the name
+	Title    string // title of a new person; by default the name
 	Password string
 }
 
-// Accept uses up an invitation and returns a session cookie with its expiry. The cookie is "" if the person already has
-// a session.
+// Accept uses up an invitation and returns a session cookie with its expiry. If the person already has a session, the
+// cookie is "".
 func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from registry.Device) (string, time.Time, error) {
 	if _, _, err := s.Invited(ctx, secret); err != nil {
 		return "", time.Time{}, err
@@ -96,7 +96,7 @@ func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from 
 	return s.OpenSession(ctx, user.ID, from)
 }
 
-// accepting returns the user who accepts, and whether the user is new.
+// accepting returns the user who accepts an invitation, and whether the user is new.
 func (s *Service) accepting(ctx context.Context, q Acceptance) (registry.User, bool, error) {
 	if q.Cookie != "" {
 		user, err := s.userOf(ctx, q.Cookie)
@@ -135,7 +135,7 @@ func (s *Service) newPerson(ctx context.Context, q Acceptance) (registry.User, e
 	return registry.User{ID: s.newID(), Name: q.Name, Title: title, Password: hashed, CreatedAt: s.now()}, err
 }
 
-// userOf returns the user of a session, who need not be a member of any workspace.
+// userOf returns the user of a session. The user need not be a member of a workspace.
 func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, error) {
 	session, err := s.sessions.SessionByHash(ctx, hash(cookie))
 	if fault.Is(err, fault.NotFound) || err == nil && !s.now().Before(session.ExpiresAt) {
@@ -154,7 +154,7 @@ func spent() error {
 	return fault.New(fault.Unauthenticated, "This invitation was used or revoked, or it has expired. Ask for a new one.")
 }
 
-// asSpent returns the same error for every invitation that cannot be used, whatever the reason.
+// asSpent replaces the errors of invitations that cannot be used by one error, so that it does not reveal the reason.
 func asSpent(err error) error {
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoWorkspace) {
 		return spent()

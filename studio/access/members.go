@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Changed returns a channel that is closed when anybody's rights change. Long-lived operations then check their rights
-// again.
+// Changed returns a channel that is closed when the rights of any caller change. Long-lived operations then check their
+// rights again.
 func (s *Service) Changed() <-chan struct{} { return s.callers.next() }
 
 // ListMembers returns the people of the actor's workspace.
@@ -31,5 +31,5 @@ func (s *Service) RemoveMember(ctx context.Context, actor registry.Actor, user s
 	return s.members.RemoveMember(ctx, actor.Workspace, user, s.now())
 }
 
-// Forget makes all callers be read again, after another server changed some.
+// Forget clears the cache of callers, because another server has changed rights.
 func (s *Service) Forget() { s.callers.forget() }

@@ -14,14 +14,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Cost sets the cost of hashing a password. Each stored hash contains its own cost, so the setting can be raised later.
+// Cost sets the cost of hashing a password with argon2id. Each stored hash contains its own cost, so the setting can be
+// raised later.
 type Cost struct {
 	Time    uint32
 	Memory  uint32 // KiB
 	Threads uint8
 }
 
-// rfc9106 returns the second recommended option of RFC 9106.
+// rfc9106 returns the second recommended option of RFC 9106, which is for limited memory.
 func rfc9106() Cost { return Cost{Time: 3, Memory: 64 << 10, Threads: 4} }
 
 const (
@@ -29,7 +30,8 @@ const (
 	keyBytes  = 32
 )
 
-// hashesAtOnce limits the memory that signing in uses.
+// hashesAtOnce is the maximum number of passwords that are hashed at the same time. It limits the memory that sign-ins
+// use.
 const hashesAtOnce = 2
 
 const (
@@ -37,7 +39,7 @@ const (
 	mostPassword  = 1024
 )
 
-// checkPassword checks a new password. Field is the JSON pointer to it.
+// checkPassword checks a new password. field is the JSON pointer to the password in the request.
 func checkPassword(field, name, password string) error {
 	switch {
 	case len(password) < leastPassword || len(password) > mostPassword || !utf8.ValidString(password):
@@ -48,17 +50,17 @@ func checkPassword(field, name, password string) error {
 	return nil
 }
 
-// hashPassword returns the argon2id hash of a password with its parameters and a new salt, in the usual notation.
+// hashPassword returns the argon2id hash of a password in PHC format, with a new salt.
 func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
-	rand.Read(salt) // never fails: crypto/rand ends the process instead
+	rand.Read(salt) // never fails: crypto/rand ends the process on an error
 	key, err := s.derive(ctx, password, salt, s.cost)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, s.cost.Memory, s.cost.Time, s.cost.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), err
 }
 
-// fits reports whether a password matches a hash. Without a hash it takes the same time and returns false, so that the
-// duration does not reveal which names exist.
+// fits reports whether a password matches a stored hash. Without a stored hash it does the same work and returns false,
+// so that the duration does not reveal which names exist.
 func (s *Service) fits(ctx context.Context, stored, password string) (bool, error) {
 	if len(password) > mostPassword {
 		password = ""
@@ -84,7 +86,7 @@ func (s *Service) fits(ctx context.Context, stored, password string) (bool, erro
 	return err == nil && subtle.ConstantTimeCompare(key, want) == 1, err
 }
 
-// derive hashes a password once a slot is free.
+// derive computes the hash of a password when a slot is free.
 func (s *Service) derive(ctx context.Context, password string, salt []byte, cost Cost) ([]byte, error) {
 	select {
 	case s.hashing <- struct{}{}:

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// SignInByPassword returns a session cookie with its expiry for a sign-in name and its password. The error does not
-// reveal which of the two is wrong, and an unknown name takes the same time.
+// SignInByPassword checks a sign-in name and its password, and returns a session cookie with its expiry. The error does
+// not reveal which of the two is wrong. An unknown name takes the same time as a known one.
 func (s *Service) SignInByPassword(ctx context.Context, name, password string, from registry.Device) (string, time.Time, error) {
 	user, err := s.users.UserByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -25,8 +25,8 @@ func (s *Service) SignInByPassword(ctx context.Context, name, password string, f
 	return s.OpenSession(ctx, user.ID, from)
 }
 
-// ChangePassword changes the password of a session's user, and ends all the user's other sessions. A user without a
-// password need not send the current one.
+// ChangePassword changes the password of a session's user, and ends all other sessions of the user. A user who has no
+// password yet need not send the current one.
 func (s *Service) ChangePassword(ctx context.Context, caller registry.Caller, current, next string) error {
 	user, err := s.personOf(ctx, caller)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) EndOwnSession(ctx context.Context, caller registry.Caller, id 
 	return s.sessions.EndSessionOf(ctx, caller.User, id)
 }
 
-// personOf returns the user whose session a caller uses.
+// personOf returns the user of the caller's session.
 func (s *Service) personOf(ctx context.Context, caller registry.Caller) (registry.User, error) {
 	if err := needPerson(caller); err != nil {
 		return registry.User{}, err

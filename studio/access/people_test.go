@@ -52,7 +52,7 @@ func (w town) put(t *testing.T, workspace, user string, role registry.Role) {
 	}
 }
 
-// signIn returns a session of a user.
+// signIn returns the cookie of a new session of a user.
 func (w town) signIn(t *testing.T, user string) string {
 	t.Helper()
 	cookie, _, err := w.OpenSession(t.Context(), user, registry.Device{})
@@ -62,7 +62,7 @@ func (w town) signIn(t *testing.T, user string) string {
 	return cookie
 }
 
-// caller returns a user's caller in acme, from a new session.
+// caller returns the caller of a user in the workspace acme, with a new session.
 func (w town) caller(t *testing.T, user string) registry.Caller {
 	t.Helper()
 	c, err := w.Session(t.Context(), w.signIn(t, user), "acme")
@@ -94,7 +94,7 @@ func TestASessionChoosesItsWorkspace(t *testing.T) {
 	}
 }
 
-// A session and a token have the rights of a new role immediately.
+// A new role takes effect immediately, for sessions and for tokens.
 func TestARoleCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -196,8 +196,7 @@ func TestWorkspacesAreMadeAndClosedByWhoRunsTheServer(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestCostOfAPassword checks that a password is hashed at the configured cost, and that a hash with another cost still
-// matches.
+// A password is hashed at the configured cost. A hash with another cost still matches.
 func TestCostOfAPassword(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite)
@@ -226,7 +225,7 @@ func TestCostOfAPassword(t *testing.T) {
 	}
 }
 
-// TestExpiriesAreToldAsListsTellThem checks that an expiry in any time zone is returned in UTC.
+// An expiry in any time zone is returned in UTC.
 func TestExpiriesAreToldAsListsTellThem(t *testing.T) {
 	t.Parallel()
 	s, clock := newService(t, "")

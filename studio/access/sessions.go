@@ -9,7 +9,7 @@ import (
 )
 
 // Session returns the caller of a session cookie in a workspace; "" is the caller's first workspace. A session that was
-// opened with a token has the token's rights.
+// opened with a token has only the token's rights.
 func (s *Service) Session(ctx context.Context, cookie, workspace string) (registry.Caller, error) {
 	h := hash(cookie)
 	found, err := s.remember("session "+h, func() (remembered, error) {
@@ -40,7 +40,7 @@ func (s *Service) Session(ctx context.Context, cookie, workspace string) (regist
 	return caller, nil
 }
 
-// placesOf returns the callers of a session, one for each workspace of its user or token.
+// placesOf returns the caller of a session in each workspace of its user or token.
 func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]registry.Caller, error) {
 	if session.Actor.Type != registry.TokenActor {
 		return s.person(ctx, session.Actor.ID)
@@ -52,7 +52,7 @@ func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]reg
 	return s.bearer(ctx, t)
 }
 
-// person returns a user as a caller in each of the user's workspaces.
+// person returns the caller of a user in each workspace of the user.
 func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, error) {
 	user, err := s.users.User(ctx, id)
 	if err != nil {
@@ -71,7 +71,8 @@ func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, err
 	return callers, nil
 }
 
-// SignInLink returns the secret of a new link that signs in one browser as a user, once, within 15 minutes.
+// SignInLink creates a link that signs one browser in as a user, once, within 15 minutes. It returns the secret of the
+// link.
 func (s *Service) SignInLink(ctx context.Context, user string) (string, error) {
 	secret := newSecret("")
 	return secret, s.sessions.PutSignInLink(ctx, hash(secret), user, s.now().Add(linkFor))
@@ -89,7 +90,7 @@ func (s *Service) Redeem(ctx context.Context, link string, from registry.Device)
 	return s.OpenSession(ctx, user, from)
 }
 
-// SignIn returns a session cookie for a bearer token, with its expiry, which is at most that of the token.
+// SignIn returns a session cookie for a bearer token, with its expiry. The session does not outlive the token.
 func (s *Service) SignIn(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
 	if _, ok := s.Fixed(token); ok {
 		return s.OpenSession(ctx, registry.DefaultUser, from)
@@ -101,7 +102,7 @@ func (s *Service) SignIn(ctx context.Context, token string, from registry.Device
 	return s.open(ctx, found.places[0].Actor, from, found.expires)
 }
 
-// OpenSession signs a browser in as a user who is already authenticated, and returns a session cookie with its expiry.
+// OpenSession returns a session cookie, with its expiry, for a user who is already authenticated.
 func (s *Service) OpenSession(ctx context.Context, user string, from registry.Device) (string, time.Time, error) {
 	places, err := s.person(ctx, user)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) OpenSession(ctx context.Context, user string, from registry.De
 	return s.open(ctx, places[0].Actor, from, nil)
 }
 
-// open stores a session that ends at latest, unless that is nil.
+// open stores a new session. It ends at latest at the given time, if that is not nil.
 func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.Device, latest *time.Time) (string, time.Time, error) {
 	cookie, now := newSecret(""), s.now()
 	session := registry.Session{Hash: hash(cookie), Actor: actor, Device: from, CreatedAt: now, ExpiresAt: now.Add(sessionFor)}
@@ -139,7 +140,7 @@ func (s *Service) ListSessions(ctx context.Context, actor registry.Actor) ([]reg
 	return s.visited(sessions), err
 }
 
-// visited sets when sessions were last used, including uses that are not stored yet.
+// visited sets the time of last use of sessions, including uses that are not stored yet.
 func (s *Service) visited(sessions []registry.Session) []registry.Session {
 	for i, session := range sessions {
 		if at, ok := s.visits.of(session.Hash); ok {

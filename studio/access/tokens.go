@@ -13,11 +13,11 @@ import (
 
 const (
 	prefix     = "atl_"
-	maxAgents  = 200 // maximum agents to which one token may be restricted: those of the largest tool set
+	maxAgents  = 200 // maximum number of agents to which a token may be restricted: the size of the largest tool set
 	maxNameLen = 100
 )
 
-// Fixed reports whether a bearer token is the administrator's fixed one, and returns its caller.
+// Fixed reports whether a bearer token is the administrator's fixed token, and returns its caller.
 func (s *Service) Fixed(secret string) (registry.Caller, bool) {
 	if s.admin == "" || subtle.ConstantTimeCompare([]byte(hash(secret)), []byte(s.admin)) != 1 {
 		return registry.Caller{}, false
@@ -27,7 +27,8 @@ func (s *Service) Fixed(secret string) (registry.Caller, bool) {
 	return caller, true
 }
 
-// Issued returns the caller of a bearer token that this server issued, or an Unauthenticated error without a reason.
+// Issued returns the caller of a bearer token that this server issued. Otherwise it returns an Unauthenticated error
+// that does not reveal the reason.
 func (s *Service) Issued(ctx context.Context, secret string) (registry.Caller, error) {
 	found, err := s.issued(ctx, secret)
 	if err != nil {
@@ -52,8 +53,8 @@ func (s *Service) issued(ctx context.Context, secret string) (remembered, error)
 	return found, err
 }
 
-// bearer returns the caller of a token. The caller has at most the rights of the person for whom the token acts, and
-// none if that person is no longer a member.
+// bearer returns the caller of a token. The caller has at most the rights of the person for whom the token acts, and no
+// rights if that person is no longer a member.
 func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Caller, error) {
 	if t.RevokedAt != nil {
 		return nil, unauthenticated()
@@ -82,8 +83,7 @@ func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Call
 	return nil, unauthenticated()
 }
 
-// remember returns a caller from the cache, or looks it up and caches it. It returns no caller for an expired
-// credential.
+// remember returns a credential from the cache, or looks it up and caches it. An expired credential is an error.
 func (s *Service) remember(key string, look func() (remembered, error)) (remembered, error) {
 	now := s.now()
 	found, ok, generation := s.callers.find(key, now)
@@ -94,7 +94,7 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 		} else if err != nil {
 			return remembered{}, err
 		}
-		if len(found.places) == 0 { // no memberships
+		if len(found.places) == 0 { // without a workspace there is no caller
 			return remembered{}, unauthenticated()
 		}
 		s.callers.keep(key, found, generation, now)
@@ -105,8 +105,8 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 	return found, nil
 }
 
-// TokenRequest describes a new token and its rights. By default it has all scopes except admin, and access to all
-// agents of the workspace.
+// TokenRequest describes a new token. By default it has all scopes except admin, and may use all agents of the
+// workspace.
 type TokenRequest struct {
 	Name      string
 	Scopes    []registry.Scope
@@ -114,8 +114,8 @@ type TokenRequest struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken creates a bearer token for the caller's workspace, which acts for the caller's user. Only this call
-// returns the secret.
+// CreateToken creates a bearer token for the caller's workspace. The token acts for the caller's user. Only this call
+// returns its secret.
 func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
 		return "", registry.Token{}, fault.Invalid("/name", "must have 1 to %d bytes.", maxNameLen)
@@ -132,7 +132,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 		return "", registry.Token{}, err
 	}
 	if q.ExpiresAt != nil {
-		expires := q.ExpiresAt.UTC() // in the same form as in lists
+		expires := q.ExpiresAt.UTC() // in UTC, like the times in lists
 		q.ExpiresAt = &expires
 	}
 	secret := newSecret(prefix)
@@ -143,7 +143,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 	return secret, t, s.tokens.PutToken(ctx, t)
 }
 
-// scopesOf returns the requested scopes without duplicates, in order.
+// scopesOf returns the requested scopes in their usual order, without duplicates.
 func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 	if len(q.Scopes) == 0 {
 		return []registry.Scope{registry.ReadScope, registry.RunScope, registry.WriteScope, registry.ApproveScope}, nil
@@ -201,6 +201,6 @@ func (s *Service) ListTokens(ctx context.Context, actor registry.Actor) ([]regis
 
 // RevokeToken revokes a token and ends the sessions opened with it, with immediate effect.
 func (s *Service) RevokeToken(ctx context.Context, actor registry.Actor, id string) error {
-	defer s.callers.forget() // after the change, and also if its result is unknown
+	defer s.callers.forget() // after the change, even if it returned an error
 	return s.tokens.RevokeToken(ctx, actor.Workspace, id, s.now())
 }

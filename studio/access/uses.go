@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// uses collects the times of last use until they are stored, so that no request waits for a write.
+// uses collects times of last use until flush stores them, so that no request waits for a write.
 type uses struct {
-	writing sync.Mutex // one flush at a time
+	writing sync.Mutex // allows one flush at a time
 	mu      sync.Mutex
-	last    map[string]time.Time // by token or session
+	last    map[string]time.Time // by token ID or session hash
 }
 
 func newUses() *uses { return &uses{last: map[string]time.Time{}} }
@@ -36,7 +36,7 @@ func (u *uses) all() map[string]time.Time {
 	return maps.Clone(u.last)
 }
 
-// written removes times that were stored and have not changed since.
+// written removes the stored times that have not changed since.
 func (u *uses) written(stored map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -47,7 +47,7 @@ func (u *uses) written(stored map[string]time.Time) {
 	}
 }
 
-// flush passes unstored times to write. Times that could not be written are kept for the next call.
+// flush passes the unstored times to write. If write fails, they are passed again by the next call.
 func (u *uses) flush(ctx context.Context, write func(context.Context, map[string]time.Time) error) error {
 	u.writing.Lock()
 	defer u.writing.Unlock()
@@ -62,7 +62,7 @@ func (u *uses) flush(ctx context.Context, write func(context.Context, map[string
 	return nil
 }
 
-// Flush stores when tokens and sessions were last used.
+// Flush stores the times of last use of tokens and sessions.
 func (s *Service) Flush(ctx context.Context) error {
 	return errors.Join(s.uses.flush(ctx, s.tokens.TouchTokens), s.visits.flush(ctx, s.sessions.TouchSessions))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ListWorkspaces returns the workspaces that a caller can access. An administrator of the server gets all workspaces.
+// ListWorkspaces returns the workspaces that a caller may access. An administrator of the server gets all workspaces.
 func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([]registry.Workspace, error) {
 	if runsServer(caller) {
 		return s.workspaces.Workspaces(ctx)
@@ -23,7 +23,7 @@ func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([
 	return workspaces, nil
 }
 
-// MembershipsOf returns the workspaces that the caller's credential can access: all workspaces of a person, or the
+// MembershipsOf returns the workspaces that the caller's credential may access: all workspaces of a person, or the
 // single workspace of a token.
 func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]registry.Membership, error) {
 	if caller.Actor.Type == registry.UserActor && caller.Session != "" {
@@ -33,8 +33,8 @@ func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]
 	return []registry.Membership{{Workspace: w, Role: caller.Role}}, err
 }
 
-// CreateWorkspace creates a workspace. Its administrator is the caller's user, or the server's administrator if the
-// operator's token is used. Only administrators of the server may call it.
+// CreateWorkspace creates a workspace. The caller's user becomes its administrator; with the operator's token, the
+// server's administrator does. Only administrators of the server may call it.
 func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, name, title string) (registry.Workspace, error) {
 	if err := needServer(caller); err != nil {
 		return registry.Workspace{}, err
@@ -88,7 +88,8 @@ func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, na
 	return s.workspaces.CloseWorkspace(ctx, w.ID, s.now())
 }
 
-// runsServer reports whether a caller administers the server, which means the default workspace.
+// runsServer reports whether a caller is an administrator of the server. These are the administrators of the default
+// workspace.
 func runsServer(caller registry.Caller) bool {
 	return caller.Actor.Workspace == registry.DefaultWorkspace && caller.May(registry.AdminScope)
 }

@@ -1,5 +1,5 @@
-// Package approvals lets people decide what the gate does not decide by itself: runs and publications wait as requests,
-// an approver answers, and an approved request is carried out once, even if the server was restarted in between.
+// Package approvals manages the decisions that the gate leaves to people. Runs and publications wait as requests until
+// an approver decides. An approved request is carried out once, even if the server restarts in between.
 package approvals
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Requests stores requests.
+// Requests stores requests for approval.
 type Requests interface {
-	// InsertApproval records a request and returns it, or the same publication that waits already.
+	// InsertApproval stores a request and returns it. If the same publication already waits, it returns that request.
 	InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
-	// BeginAsked records a run together with its request, or neither.
+	// BeginAsked stores a run and its request in one transaction.
 	BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error
-	// DecideApproval ends a pending request. Error: Conflict with the request as it is, if it is no longer pending.
+	// DecideApproval ends a pending request. Error: Conflict if it is no longer pending, with the current request.
 	DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	CarriedOut(ctx context.Context, workspace, id, outcome string) error
 }
@@ -42,15 +42,15 @@ type Deliveries interface {
 	ListDeliveries(ctx context.Context, workspace string, filter registry.DeliveryFilter) (registry.DeliveryPage, error)
 }
 
-// Finder finds the request of a run or of a client's request ID, and the requests that have expired or were not carried
-// out.
+// Finder finds the request of a run or of a client's request ID. It also lists the requests that have expired or were
+// not carried out.
 type Finder interface {
 	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
 	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
 	DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error)
 }
 
-// Grants finds earlier approvals of a version or of content.
+// Grants reads earlier approvals of a version or of its content.
 type Grants interface {
 	Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error)
 	PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error)
@@ -59,15 +59,15 @@ type Grants interface {
 // Runs continues or ends waiting runs.
 type Runs interface {
 	Resume(ctx context.Context, workspace, id string, request json.RawMessage) error
-	// EndWaiting ends a run that waits. It does nothing if the run no longer waits.
+	// EndWaiting ends a waiting run. It does nothing if the run no longer waits.
 	EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error
 	Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error
 }
 
-// Asker is a policy service.
+// Asker decides about runs by the answers of a policy service.
 type Asker interface {
 	Ask(ctx context.Context, q opa.Question) opa.Answer
-	// Forget clears cached decisions.
+	// Forget clears the cached answers.
 	Forget()
 }
 
@@ -76,7 +76,7 @@ type Publisher interface {
 	PublishApproved(ctx context.Context, approval registry.Approval) (registry.Version, error)
 }
 
-// Members knows the people of workspaces.
+// Members lists the members of workspaces.
 type Members interface {
 	Members(ctx context.Context, workspace string) ([]registry.Member, error)
 }
@@ -89,16 +89,16 @@ type Options struct {
 	Grants   Grants
 	Sent     Deliveries
 	Members  Members
-	Notice   registry.Notice // nil for no webhooks
+	Notice   registry.Notice // nil without webhooks
 	Policy   *policy.Service
-	Asker    Asker         // nil for none
-	Keep     time.Duration // of blocked requests
+	Asker    Asker         // nil without a policy service
+	Keep     time.Duration // how long blocked requests are stored
 	Log      *slog.Logger
 	Now      func() time.Time
 	NewID    func() string
 }
 
-// Service manages requests. It is safe for concurrent use.
+// Service manages requests for approval. It is safe for concurrent use.
 type Service struct {
 	Options
 
@@ -110,7 +110,7 @@ type Service struct {
 // New returns the service. Connect must be called before it is used.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// Connect sets the services that carry out approved requests, and the service that reads their programs.
+// Connect sets the services that carry out approved requests, and the one that reads their programs.
 func (s *Service) Connect(r Runs, p Publisher, programs Programs) {
 	s.runs, s.publisher, s.programs = r, p, programs
 }
@@ -120,7 +120,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	return s.Reader.ListApprovals(ctx, actor.Workspace, filter)
 }
 
-// Pending returns the number of requests that wait.
+// Pending returns the number of pending requests.
 func (s *Service) Pending(ctx context.Context, actor registry.Actor) (int, error) {
 	return s.Reader.CountPending(ctx, actor.Workspace)
 }
@@ -144,7 +144,8 @@ func (s *Service) OfRun(ctx context.Context, actor registry.Actor, run string) (
 	return s.Finder.ApprovalOfRun(ctx, actor.Workspace, run)
 }
 
-// RunOfRequest returns the run that a client's earlier request with this ID waits or waited for, "" for none.
+// RunOfRequest returns the run of the client's earlier request with this ID, if that request waits, waited or is
+// blocked; otherwise "".
 func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, request string) (string, error) {
 	if request == "" {
 		return "", nil
@@ -159,18 +160,18 @@ func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, reques
 	return a.RunID, err
 }
 
-// Decision is a person's answer to a request.
+// Decision is a person's decision about a request.
 type Decision struct {
 	Approve bool
-	Scope   registry.ApprovalScope // of an approval; "" is once
+	Scope   registry.ApprovalScope // how far an approval applies; "" means once
 	Comment string
 }
 
 // maxComment is the maximum length of a comment in bytes.
 const maxComment = 4000
 
-// Decide answers a pending request and carries out the decision. Errors: Conflict with who decided and when, if
-// somebody was faster; Forbidden for a person's own request where the workspace does not allow that.
+// Decide ends a pending request and carries out the decision. Errors: Conflict if it is already decided, with the
+// decider and the time; Forbidden for a person's own request if the workspace does not allow that.
 func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d Decision) (registry.Approval, error) {
 	if err := registry.CheckText("/comment", d.Comment); err != nil {
 		return registry.Approval{}, err
@@ -202,7 +203,7 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 	a.Status, a.Decider, a.Comment, a.DecidedAt = registry.ApprovalDenied, &actor, d.Comment, &now
 	if d.Approve {
 		a.Status, a.Scope = registry.ApprovalApproved, d.Scope
-		if a.Scope == "" || a.Kind == registry.PublishApproval || a.AgentID == "" { // a publication and inline code happen once
+		if a.Scope == "" || a.Kind == registry.PublishApproval || a.AgentID == "" { // an approval of a publication or of inline code cannot apply to later requests
 			a.Scope = registry.ApproveOnce
 		}
 	}
@@ -214,13 +215,14 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 		return is, err
 	}
 	if err := s.carryOut(context.WithoutCancel(ctx), is); err != nil {
-		// The decision stands. The sweeper tries again.
+		// The decision is stored. The sweeper tries to carry it out again.
 		s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", id), slog.Any("error", err))
 	}
 	return s.Reader.Approval(ctx, actor.Workspace, id)
 }
 
-// MayApprove reports whether the rule about people's own requests lets an approver approve a request.
+// MayApprove reports whether an approver may approve a request. A person may approve an own request only if the
+// workspace allows that.
 func (s *Service) MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error) {
 	settings, err := s.Policy.Settings(ctx, actor.Workspace)
 	return settings.SelfApproval || a.Requester.ID != actor.ID, err
@@ -229,7 +231,7 @@ func (s *Service) MayApprove(ctx context.Context, actor registry.Actor, a regist
 // maxApprovers is the maximum number of names that Approvers returns.
 const maxApprovers = 20
 
-// Approvers returns the sign-in names of people who may decide a request, in order.
+// Approvers returns the sorted sign-in names of people who may decide a request.
 func (s *Service) Approvers(ctx context.Context, a registry.Approval) ([]string, error) {
 	members, err := s.Members.Members(ctx, a.Workspace)
 	if err != nil {
@@ -249,7 +251,7 @@ func (s *Service) Approvers(ctx context.Context, a registry.Approval) ([]string,
 	return names, nil
 }
 
-// decided explains that a request has an answer already.
+// decided returns the error for a request that is already decided.
 func decided(a registry.Approval) error {
 	text := fmt.Sprintf("The request is already %s", a.Status)
 	extra := map[string]any{"status": a.Status}
@@ -265,10 +267,12 @@ func decided(a registry.Approval) error {
 	return &fault.Error{Code: fault.Conflict, Message: text + ".", Extra: extra}
 }
 
-// recordPatience is how long a decided request waits for the record of its run, which is written after the request.
+// recordPatience is how long a decided request waits for the record of its run, because that record is written after
+// the request.
 const recordPatience = time.Minute
 
-// carryOut starts the run or the publication of an approved request, and ends the run of a denied one.
+// carryOut starts the run or the publication of an approved request. It ends the run of a request that was not
+// approved.
 func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
 	var err error
 	switch {
@@ -301,7 +305,7 @@ func (s *Service) publish(ctx context.Context, a registry.Approval) error {
 	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Not published: "+err.Error())
 }
 
-// denial is the reason why a run that waited has ended without being started.
+// denial returns the error of a run that ended without being started, because its request was not approved.
 func denial(a registry.Approval) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.Denied, Rule: "approval", Message: "The run was denied."}
 	switch {
@@ -317,7 +321,7 @@ func denial(a registry.Approval) *runtimes.ProgramError {
 	return e
 }
 
-// expire ends a request that nobody answered in time.
+// expire ends a request that nobody decided in time.
 func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 	now := s.Now()
 	a.Status, a.DecidedAt = registry.ApprovalExpired, &now
@@ -331,7 +335,7 @@ func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 	return s.carryOut(ctx, is)
 }
 
-// Sweep expires old requests and carries out decisions that a crash or a full queue has delayed.
+// Sweep expires old requests. It also carries out decisions that a crash or a full queue has delayed.
 func (s *Service) Sweep(ctx context.Context) {
 	for after := ""; ctx.Err() == nil; {
 		due, last, err := s.Finder.DueApprovals(ctx, s.Now(), after)
@@ -357,7 +361,7 @@ func (s *Service) settle(ctx context.Context, a registry.Approval) error {
 	return s.carryOut(ctx, a)
 }
 
-// Review implements runs.Gate.
+// Review implements runs.Gate. It first asks the policy service, and then checks the settings of the workspace.
 func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candidate) (runs.Ruling, error) {
 	settings, err := s.Policy.Settings(ctx, actor.Workspace)
 	if err != nil {
@@ -393,7 +397,7 @@ func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candi
 	return r, err
 }
 
-// judged adds the verdict of a workspace that enforces its gate.
+// judged adds the gate's verdict to a ruling. It is called if the workspace enforces its gate.
 func (s *Service) judged(ctx context.Context, actor registry.Actor, c runs.Candidate, r *runs.Ruling) error {
 	var verdict registry.Verdict
 	var err error
@@ -425,7 +429,7 @@ func (s *Service) judged(ctx context.Context, actor registry.Actor, c runs.Candi
 // maxReasons is the maximum number of reasons in a request.
 const maxReasons = 20
 
-// reasonsOf lists the findings and changes behind a verdict, as sentences.
+// reasonsOf returns the reasons of a verdict as sentences: capability changes, then findings.
 func reasonsOf(v registry.Verdict) []string {
 	var all []string
 	for _, c := range v.CapabilityChanges {
@@ -447,7 +451,7 @@ func reasonsOf(v registry.Verdict) []string {
 	return all
 }
 
-// mostPending bounds the requests of a workspace that wait, because each holds the input of its run.
+// mostPending is the maximum number of pending requests of a workspace. Each one stores the input of its run.
 const mostPending = 1000
 
 // Ask implements runs.Gate.
@@ -509,8 +513,8 @@ func (s *Service) Judge(ctx context.Context, workspace string, spec registry.Spe
 	return &v, err
 }
 
-// Approved implements agents.Gate. In a workspace that enforces its gate, somebody must have approved a version that the
-// gate escalated. In other workspaces its publisher has decided.
+// Approved implements agents.Gate. If the workspace enforces its gate, a person must have approved a version that the
+// gate escalated. In other workspaces every published version counts as approved.
 func (s *Service) Approved(ctx context.Context, workspace string, v registry.Version) (bool, error) {
 	if v.Verdict == nil || v.Verdict.Decision != registry.Escalate {
 		return true, nil
@@ -585,7 +589,7 @@ func blocked(v registry.Verdict) error {
 	}
 }
 
-// detailsOf lists changes and findings with their places.
+// detailsOf lists capability changes and findings with their positions in the source.
 func detailsOf(v registry.Verdict) []fault.Detail {
 	var all []fault.Detail
 	for _, c := range v.CapabilityChanges {

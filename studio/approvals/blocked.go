@@ -10,10 +10,10 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// NotStarted begins the outcome of a request that was submitted again and could not be run.
+// NotStarted is the start of the outcome of a request that was submitted again but could not run.
 const NotStarted = "Not started: "
 
-// question returns the question to the policy service about a run.
+// question returns the request to the policy service about a run.
 func question(actor registry.Actor, c runs.Candidate) opa.Question {
 	resource := c.Version.Agent
 	if c.Inline {
@@ -33,8 +33,9 @@ func (s *Service) Blocked(ctx context.Context, actor registry.Actor, filter regi
 	return s.Reader.ListApprovals(ctx, actor.Workspace, filter)
 }
 
-// Unblock submits a blocked request again, or drops it. The policy service is asked first: a request that it still
-// denies stays. Errors: NotFound, Conflict for one that was decided already, Forbidden for one that is still denied.
+// Unblock submits a blocked request again, or drops it. Before submitting it asks the policy service again, and a
+// request that is still denied stays blocked. Errors: NotFound; Conflict if the request is already decided; Forbidden
+// if it is still denied.
 func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, resubmit bool) (registry.Approval, error) {
 	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
 	if err == nil && a.Kind != registry.BlockedRequest {
@@ -74,10 +75,10 @@ func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, 
 	return s.Reader.Approval(ctx, actor.Workspace, id)
 }
 
-// askAgain asks the policy service about a blocked request, past its cache.
+// askAgain asks the policy service about a blocked request without using cached answers.
 func (s *Service) askAgain(ctx context.Context, a registry.Approval) error {
 	if s.Asker == nil {
-		return nil // there is no policy service any more
+		return nil // the server no longer uses a policy service
 	}
 	language, trigger, err := runs.Described(a.Request)
 	if err != nil {
@@ -96,10 +97,11 @@ func (s *Service) askAgain(ctx context.Context, a registry.Approval) error {
 	return f
 }
 
-// resubmit starts a blocked request. Its run has the request's ID, so that it runs once whatever happens.
+// resubmit starts a blocked request. The run gets the ID of the request, so that the request runs only once, even if
+// resubmit is repeated.
 func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 	err := s.runs.Resubmit(ctx, a.Workspace, a.RunID, a.ID, a.Request, a.RequestID)
-	switch fault.CodeOf(err) { //nolint:exhaustive // all others may pass
+	switch fault.CodeOf(err) { //nolint:exhaustive // with any other code, the sweeper tries again
 	case "":
 		return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Runs as "+a.ID+".")
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
@@ -108,8 +110,9 @@ func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 	return err
 }
 
-// runOf returns the run that answers a repeated request: the one that was submitted again, or the blocked one while
-// nobody has decided. For a dropped or expired request it returns "", so that the policy service is asked again.
+// runOf returns the run that answers a repeated request: the new run if the request was submitted again, or the blocked
+// run while the request is pending. For a dropped or expired request it returns "", so that the policy service is asked
+// again.
 func runOf(a registry.Approval) string {
 	switch a.Status {
 	case registry.ApprovalApproved:

@@ -10,13 +10,13 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Programs finds and compares the programs of requests.
+// Programs reads and compares the programs of requests.
 type Programs interface {
 	Awaited(ctx context.Context, approval registry.Approval, inline *registry.Spec) (agents.Awaited, error)
 	AwaitedDiff(ctx context.Context, workspace string, w agents.Awaited) (agents.Diff, error)
 }
 
-// Comparison says how the program of a request differs from the last version that counts as approved.
+// Comparison lists the differences between the program of a request and the last version that counts as approved.
 type Comparison struct {
 	With              string                      `json:"with" doc:"The last version that counts as approved. Empty if there is none: then everything is new."`
 	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request has their lines."`
@@ -24,13 +24,13 @@ type Comparison struct {
 	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the approved version does not have, in words. Empty if the gate is off."`
 }
 
-// FileChange is one file that differs.
+// FileChange is a file that was added, removed or changed.
 type FileChange struct {
 	Path   string `json:"path"`
 	Status string `json:"status" enum:"added,removed,changed"`
 }
 
-// Details is a request with everything that an approver needs to decide.
+// Details is a request with all the information that an approver needs to decide.
 type Details struct {
 	registry.Approval
 	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
@@ -38,8 +38,8 @@ type Details struct {
 	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here."`
 }
 
-// Details returns one request with its findings, and how its program differs from the last version that counts as
-// approved. Error: NotFound.
+// Details returns a request with its findings, and with the differences between its program and the last version that
+// counts as approved. Error: NotFound.
 func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) (Details, error) {
 	a, err := s.Get(ctx, actor, id)
 	if err != nil {
@@ -67,12 +67,12 @@ func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) 
 		d.Comparison.Files = append(d.Comparison.Files, FileChange{f.Path, f.Status})
 	}
 	if a.Kind == registry.PublishApproval && a.Verdict != nil {
-		d.Comparison.CapabilityChanges = a.Verdict.CapabilityChanges // what the person decides about
+		d.Comparison.CapabilityChanges = a.Verdict.CapabilityChanges // the changes at the time of the request are what the person decides about
 	}
 	return d, s.find(ctx, w, &d)
 }
 
-// find adds the findings about a program that waits for another reason than its verdict.
+// find adds the verdict about a program whose request has none, because it waits for another reason.
 func (s *Service) find(ctx context.Context, w agents.Awaited, d *Details) error {
 	if d.Verdict != nil {
 		return nil
@@ -83,14 +83,14 @@ func (s *Service) find(ctx context.Context, w agents.Awaited, d *Details) error 
 	}
 	verdict, err := s.Judge(ctx, d.Workspace, w.Program.Spec, before)
 	if fault.Is(err, fault.SandboxUnavailable) || fault.Is(err, fault.RuntimeUnavailable) {
-		return nil // the rest can be read without a parser
+		return nil // without a parser, the other details can still be read
 	}
 	d.Verdict = verdict
 	return err
 }
 
 // Diff compares the program of a request with the last version that counts as approved. Error: NotFound if there is no
-// such request, or its program is no longer kept.
+// such request or its program is no longer stored.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (agents.Diff, error) {
 	a, err := s.Get(ctx, actor, id)
 	if err != nil {

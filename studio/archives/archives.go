@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Agents stores agents. It also knows deleted agents, which keep their names and versions permanently.
+// Agents stores agents. It also returns deleted agents, which keep their names and versions.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 	AnyAgent(ctx context.Context, workspace, name string) (registry.Agent, error)
@@ -21,7 +21,7 @@ type Agents interface {
 	RevealAgents(ctx context.Context, workspace string, ids, listed []string) error
 }
 
-// Names stores and returns the names that references use.
+// Names stores the current and former names of agents, which references use.
 type Names interface {
 	AgentIDTaken(ctx context.Context, id string) (bool, error)
 	AgentNames(ctx context.Context, workspace, agentID string) ([]string, error)
@@ -36,7 +36,7 @@ type Versions interface {
 	ImportVersion(ctx context.Context, workspace string, v registry.Version) error
 }
 
-// Quotas rejects changes that would store more in a workspace whose quota is used up.
+// Quotas rejects an import into a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 }
@@ -47,7 +47,7 @@ type Options struct {
 	Names    Names
 	Versions Versions
 	Resolver *references.Resolver
-	Quotas   Quotas // nil for none
+	Quotas   Quotas // nil without quotas
 	Specs    *specs.Checker
 	Now      func() time.Time
 	NewID    func() string
@@ -57,11 +57,11 @@ type Options struct {
 type Service struct {
 	Options
 
-	uploads   chan struct{} // slots for uploads, because each may be large
-	importing chan struct{} // only one archive is unpacked at a time
+	uploads   chan struct{} // slots for concurrent uploads, because each may be large
+	importing chan struct{} // slot for the one archive that is unpacked at a time
 }
 
-// maxUploads is the maximum number of archives on disk at a time.
+// maxUploads is the maximum number of uploads at a time. Each stores an archive on disk.
 const maxUploads = 4
 
 // New returns the service.

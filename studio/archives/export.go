@@ -9,14 +9,15 @@ import (
 	"github.com/atelier-run/atelier/registry/archive"
 )
 
-// Export is a prepared archive.
+// Export is an archive that is ready to be written.
 type Export struct {
 	service   *Service
 	workspace string
 	names     []string
 }
 
-// Export prepares an archive of agents by name or ID; none means the whole workspace. Error: NotFound.
+// Export prepares an archive of the agents with these names or IDs. Without any it exports the whole workspace. Error:
+// NotFound.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, agents []string) (*Export, error) {
 	e := &Export{service: s, workspace: actor.Workspace}
 	for _, ref := range agents {
@@ -79,7 +80,7 @@ func (e *Export) agent(ctx context.Context, out *archive.Writer, name string) er
 		Creator: archive.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name}, Draft: a.Draft.Spec, Tests: a.Draft.Tests,
 		FormerNames: slices.DeleteFunc(former, func(n string) bool { return n == registry.NameKey(a.Name) }),
 	}
-	slices.Reverse(versions) // oldest first, in order of publication
+	slices.Reverse(versions) // oldest first, in the order of publication
 	for _, v := range versions {
 		written.Versions = append(written.Versions, v.Version)
 	}

@@ -16,18 +16,18 @@ import (
 // MaxUpload is the maximum size of an uploaded archive in bytes.
 const MaxUpload = 256 << 20
 
-// Outcome is the result of importing an agent, or its preview.
+// Outcome is the result of the import of an agent. In a dry run it is the expected result.
 type Outcome string
 
-// These are the outcomes. An existing agent keeps its draft and its description.
+// Outcomes. An existing agent keeps its draft and its description.
 const (
 	Created   Outcome = "created"
-	Restored  Outcome = "restored" // it had been deleted
-	Extended  Outcome = "extended" // it lacked versions
+	Restored  Outcome = "restored" // it was deleted before
+	Extended  Outcome = "extended" // versions were added to it
 	Unchanged Outcome = "unchanged"
 )
 
-// Imported is one agent of an archive.
+// Imported is the result for one agent of an archive.
 type Imported struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome" enum:"created,restored,extended,unchanged"`
@@ -37,7 +37,7 @@ type Imported struct {
 	Listed  bool    `json:"listed" doc:"true if the agent was listed in the public registry where the archive was written."`
 }
 
-// ImportRequest sets options of an import. DryRun writes nothing. Listed also lists in the public registry all agents
+// ImportRequest sets options of an import. DryRun writes nothing. Listed also lists the agents in the public registry
 // that were listed on the exporting server.
 type ImportRequest struct{ DryRun, Listed bool }
 
@@ -45,10 +45,10 @@ type ImportRequest struct{ DryRun, Listed bool }
 // It rejects the archive if a version exists with another digest, a name belongs to another agent, or this server would
 // not save a spec.
 //
-// New and deleted agents become visible all at once, with all their versions, after everything is written. If the
-// import is interrupted they stay hidden, and importing the same archive again continues it. Agents that exist receive
-// their missing versions one by one. Errors: BadRequest for an incomplete upload; InvalidInput, VersionExists,
-// NameTaken; TooManyRequests during other uploads.
+// New and restored agents become visible together, with all their versions, after all data is written. If the import is
+// interrupted they stay hidden, and importing the same archive again continues it. Existing agents get their missing
+// versions one by one. Errors: BadRequest for an incomplete upload; InvalidInput; VersionExists; NameTaken;
+// TooManyRequests if there are too many other uploads.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
 	if s.Quotas != nil && !req.DryRun {
 		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader,
 	return write.report, s.Agents.RevealAgents(ctx, actor.Workspace, write.hidden, write.listed)
 }
 
-// spool stores an upload in an unnamed file, because it is read twice.
+// spool stores an upload in an unnamed temporary file, because the archive is read twice.
 func spool(r io.Reader) (*os.File, error) {
 	file, err := os.CreateTemp("", "atelier-archive-")
 	if err != nil {
@@ -112,7 +112,7 @@ func spool(r io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-// arriving is an upload that may be incomplete, which is not an internal error.
+// arriving reads an upload. It reports an incomplete upload as a BadRequest, not as an internal error.
 type arriving struct{ io.Reader }
 
 // Read implements io.Reader.
@@ -124,7 +124,7 @@ func (a arriving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// visit processes an archive in two passes: the first only checks, the second writes.
+// visit processes the parts of an archive. It is used for two passes: the first only checks, the second writes.
 type visit struct {
 	service *Service
 	ctx     context.Context //nolint:containedctx // a visitor is one call, and its methods are the archive's
@@ -132,11 +132,11 @@ type visit struct {
 	writing bool
 	report  []Imported
 
-	hidden []string // agents that are written but still hidden
-	listed []string // agents that were listed on the exporting server
+	hidden []string // IDs of agents that are written but not visible yet
+	listed []string // IDs of agents that were listed on the exporting server
 
 	agentID string
-	known   map[string]string // digests of the agent's versions
+	known   map[string]string // digests of the agent's versions, by number
 }
 
 // Agent implements archive.Visitor.
@@ -171,7 +171,7 @@ func (v *visit) Agent(a archive.Agent) error {
 	return v.claimNames(a)
 }
 
-// meet continues with an agent that exists or was deleted.
+// meet handles an agent of the archive that exists or was deleted in this workspace.
 func (v *visit) meet(existing registry.Agent, a archive.Agent, draft registry.Spec) (err error) {
 	v.agentID = existing.ID
 	if v.known, err = v.service.Versions.VersionDigests(v.ctx, v.actor.Workspace, existing.ID); err != nil {
@@ -210,7 +210,7 @@ func (v *visit) create(a archive.Agent, draft registry.Spec) error {
 	return s.Agents.CreateAgent(v.ctx, v.agent(a, draft))
 }
 
-// claimNames adds the missing former names of the agent, because references may use them.
+// claimNames adds the former names in the archive that the agent lacks, because references may use them.
 func (v *visit) claimNames(a archive.Agent) error {
 	has, err := v.service.Names.AgentNames(v.ctx, v.actor.Workspace, v.agentID)
 	if err != nil {
@@ -245,8 +245,8 @@ func (v *visit) namesAreFree(a archive.Agent) error {
 	return nil
 }
 
-// agent returns the agent to store, which is revealed at the end. It is not listed, because that is a decision of this
-// workspace.
+// agent returns the agent to store. It is hidden until the end of the import. It is not listed in the public registry,
+// because this workspace must decide that.
 func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	now := v.service.Now()
 	metadata := a.Metadata
@@ -280,8 +280,8 @@ func (v *visit) Version(version registry.Version) error {
 	if _, err := registry.CheckTests(version.Tests); err != nil {
 		return about(version.Reference(), err)
 	}
-	// Complete only checks the version here. The archive's version is stored unchanged, because completing it would
-	// change its digest.
+	// Complete is called only to check the version. The version is stored as it is in the archive, because completing
+	// it would change its digest.
 	if _, err := v.service.Specs.Complete(version.Spec.Current()); err != nil {
 		return about(version.Reference(), err)
 	}
@@ -297,7 +297,7 @@ func (v *visit) Version(version registry.Version) error {
 	return v.service.Versions.ImportVersion(v.ctx, v.actor.Workspace, version)
 }
 
-// about adds the name of the archive's part to an error.
+// about adds the name of an agent or version to an error.
 func about(what string, err error) error {
 	var told *fault.Error
 	if !errors.As(err, &told) {

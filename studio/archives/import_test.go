@@ -25,7 +25,7 @@ import (
 
 var errGone = errors.New("the database is gone")
 
-// failing is a store that fails after some versions were written.
+// failing is a store that fails after it has written a number of versions.
 type failing struct {
 	*store.Store
 	left int
@@ -95,8 +95,8 @@ func publish(t *testing.T, s *store.Store, a registry.Agent, number string, engi
 	}
 }
 
-// A version with isolation reuse, from before that was removed, is imported with its digest, and a draft with it loses
-// it.
+// A version with the isolation "reuse", which no longer exists, is imported with its digest. A draft with it gets the
+// default isolation.
 func TestImportRemovedIsolation(t *testing.T) {
 	t.Parallel()
 	source, target := storetest.Open(t, storetest.SQLite), storetest.Open(t, storetest.SQLite)
@@ -135,7 +135,7 @@ func exported(t *testing.T, s *store.Store) []byte {
 	return file.Bytes()
 }
 
-// An interrupted import makes nothing visible, and importing the same archive again continues it.
+// After an interrupted import no agent is visible. Importing the same archive again continues the import.
 func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -143,7 +143,7 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 		a := written(t, source, "one", "1.0.0", "1.1.0")
 		written(t, source, "two", "1.0.0", "2.0.0")
 		file := exported(t, source)
-		for left := range 3 { // what the previous import wrote is kept
+		for left := range 3 { // the versions that the previous import wrote are kept
 			if _, err := service(s, &failing{s, left}).Import(t.Context(), actor, bytes.NewReader(file), archives.ImportRequest{}); !errors.Is(err, errGone) {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// An existing agent receives the former names in the archive, and is listed only on request.
+// An existing agent gets the former names in the archive. It is listed only on request.
 func TestAnImportGivesFormerNames(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -213,7 +213,7 @@ func TestAnImportGivesFormerNames(t *testing.T) {
 	})
 }
 
-// A slow upload does not block other imports. An upload above the limit is rejected immediately.
+// A slow upload does not delay other imports. An upload above the limit is rejected immediately.
 func TestASlowUploadIsWaitedForByNobody(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -231,7 +231,7 @@ func TestASlowUploadIsWaitedForByNobody(t *testing.T) {
 				t.Errorf("what was cut off is imported: %v", err)
 			}
 		})
-		if _, err := writer.Write(file[:1]); err != nil { // it is being read
+		if _, err := writer.Write(file[:1]); err != nil { // the service now waits for the rest of the upload
 			t.Fatal(err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// edit replaces one text of a file. An empty Old creates the file.
+// edit replaces the text Old in a file by New. If Old is empty, it creates the file.
 type edit struct {
 	File string `json:"file"`
 	Old  string `json:"old"`
 	New  string `json:"new"`
 }
 
-// document returns the JSON object in a model's answer. Models wrap it in prose and code fences.
+// document decodes the JSON object in a model's answer. It skips prose and code fences around the object.
 func document(text string, into any) error {
 	begin, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if begin < 0 || end < begin {
@@ -32,7 +32,7 @@ func document(text string, into any) error {
 	return nil
 }
 
-// apply returns the files after the edits, and the paths that changed. The given files stay as they are.
+// apply returns all files after the edits, and the changed files. It does not modify the given files.
 func apply(files map[string]registry.File, edits []edit) (map[string]registry.File, map[string]registry.File, error) {
 	if len(edits) == 0 {
 		return nil, nil, errors.New("the answer has no edits")
@@ -71,7 +71,7 @@ func apply(files map[string]registry.File, edits []edit) (map[string]registry.Fi
 
 func shownPath(name string) string { return fault.Shown(name, 100) }
 
-// textsOf returns the text files of a program for a prompt.
+// textsOf returns the text files of a program, for a prompt.
 func textsOf(files map[string]registry.File) map[string]string {
 	texts := map[string]string{}
 	for name, content := range files {

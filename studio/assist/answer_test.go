@@ -34,8 +34,8 @@ func TestDocument_AnswersOfModels(t *testing.T) {
 	}
 }
 
-// TestDescribed_PromptInjection sends a file that asks for secrets as data of the program, with nothing else of the
-// workspace: no variables of the environment, no names and no values of secrets.
+// A file that contains a prompt injection is sent to the model as data of the program. The prompt contains no
+// environment variables, and no names or values of secrets.
 func TestDescribed_PromptInjection(t *testing.T) {
 	t.Parallel()
 	var agent registry.Agent

@@ -1,5 +1,5 @@
-// Package assist asks a language model to write, fix and explain programs. A proposal is checked and run in the sandbox
-// before a person sees it, and this package applies none.
+// Package assist uses a language model to write, fix and explain programs. Each proposal is checked and run in the
+// sandbox before a person sees it. The package applies no proposal.
 package assist
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Asker asks the language model for a workspace.
+// Asker sends requests to the language model of a workspace.
 type Asker interface {
 	Check(ctx context.Context, workspace string) error
 	Ask(ctx context.Context, workspace string, messages []llm.Message, shape json.RawMessage) (llm.Reply, error)
-	// Fill returns the text at a gap. A model that cannot do that is asked in words.
+	// Fill returns text for a gap. If the model has no endpoint for that, it gets the messages inWords instead.
 	Fill(ctx context.Context, workspace string, gap llm.Gap, inWords []llm.Message) (llm.Reply, error)
 }
 
@@ -37,7 +37,7 @@ type Drafts interface {
 
 // Runs reads runs and executes programs.
 type Runs interface {
-	// Recorded returns a run without values if its program has the flag pii_risk.
+	// Recorded returns the record of a run. If its program has the flag pii_risk, the record has no values.
 	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 }
@@ -47,17 +47,17 @@ type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
 }
 
-// Judge gives the verdict of the gate, nil if the workspace has none.
+// Judge returns the verdict of the gate, nil if the gate of the workspace is off.
 type Judge interface {
 	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
 }
 
-// Secrets opens the secrets of an agent. Their values are removed from all text that a model gets.
+// Secrets opens the secrets of an agent, so that their values can be removed from all text that a model gets.
 type Secrets interface {
 	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
 }
 
-// Inspector lists the facts about programs, in the sandbox.
+// Inspector returns facts about programs, which it finds in the sandbox.
 type Inspector interface {
 	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
 }
@@ -87,11 +87,11 @@ type Service struct {
 
 const (
 	maxWait   = 30 * time.Second
-	maxPrompt = 256 << 10 // bytes of a program, and of a description with its example
+	maxPrompt = 256 << 10 // maximum size of a program, and of a description with its example, in bytes
 	maxStderr = 8 << 10
 	maxInput  = 64 << 10
-	maxQuoted = 64 << 10 // bytes of a failed answer that are sent back
-	maxPlaces = 10       // findings that are sent back
+	maxQuoted = 64 << 10 // maximum size of a failed answer that is sent back, in bytes
+	maxPlaces = 10       // maximum number of findings that are sent back
 )
 
 // New returns the service.
@@ -106,7 +106,7 @@ type Attempt struct {
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next attempt."`
 }
 
-// Trial is the run of a proposed program. RunID is empty if it was not run; Reason says why.
+// Trial is the run of a proposed program. If the program was not run, RunID is empty and Reason states why.
 type Trial struct {
 	RunID      string          `json:"runId,omitempty"`
 	Output     json.RawMessage `json:"output,omitempty"`
@@ -114,7 +114,7 @@ type Trial struct {
 	Reason     string          `json:"reason,omitempty" doc:"Why the program was not run."`
 }
 
-// Proposal is a change of a program that passed its checks. Nothing is applied.
+// Proposal is a change of a program that passed its checks. It is not applied.
 type Proposal struct {
 	Explanation string                   `json:"explanation" doc:"Text of the model."`
 	Files       map[string]registry.File `json:"files" doc:"The changed files, whole."`
@@ -129,7 +129,7 @@ type Proposal struct {
 	Tokens      registry.Tokens          `json:"tokens"`
 }
 
-// Fix proposes a change of an agent's draft so that a failed run would succeed. watch receives the attempts that failed.
+// Fix proposes a change of an agent's draft that makes a failed run succeed. watch receives each failed attempt.
 func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, watch func(Attempt)) (Proposal, error) {
 	leave, err := s.enter(ctx, actor)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	if err != nil {
 		return Proposal{}, err
 	}
-	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // also if the flag is newer than the run
+	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // also if the flag was set after the run
 		run = runs.Withheld(run)
 	}
 	p := Proposal{Revision: agent.Draft.Revision}
@@ -169,7 +169,8 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	return p, err
 }
 
-// checkFix fills in the proposal. A *problem is returned to the model; another error ends the conversation.
+// checkFix checks a model's answer and fills in the proposal. A *problem is sent back to the model; any other error
+// ends the conversation.
 func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent registry.Agent, run registry.Run, text string, p *Proposal) error {
 	var answer struct {
 		Explanation string `json:"explanation"`
@@ -185,7 +186,7 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 	spec := agent.Draft.Spec
 	spec.Files = all
 	p.Explanation, p.Files = answer.Explanation, changed
-	if run.Withheld { // there is no input to run it with
+	if run.Withheld { // its input is not stored, so it cannot be run again
 		p.Trial = Trial{Reason: "The input of the run is not kept, so the change was not run."}
 		p.Verdict, _, err = s.judged(ctx, actor, spec, &agent.Draft.Spec)
 		return err
@@ -195,7 +196,7 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 }
 
 // try checks a program with the rules of the gate and runs it with an input. before is the program that it changes, nil
-// for none.
+// for a new one.
 func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, input json.RawMessage, parent string) (*registry.Verdict, Trial, error) {
 	spec.Lock = nil
 	verdict, complete, err := s.judged(ctx, actor, spec, before)
@@ -223,7 +224,7 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 	return verdict, Trial{RunID: result.ID, Output: result.Output, DurationMs: result.Metrics.TotalMs}, nil
 }
 
-// judged completes a program and checks it with the rules of the gate.
+// judged completes a program and returns the gate's verdict about it.
 func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec) (*registry.Verdict, registry.Spec, error) {
 	complete, err := s.Specs.Complete(spec)
 	var invalid *fault.Error
@@ -242,7 +243,7 @@ func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registr
 // privateFlag marks programs whose values must not leave the server.
 const privateFlag = "pii_risk"
 
-// reasonNotToRun returns why a program must not be run before a person has read it, "" if it may.
+// reasonNotToRun returns the reason why a person must read a program before it runs, "" if there is none.
 func reasonNotToRun(spec registry.Spec) string {
 	switch {
 	case spec.RequiresApproval || slices.Contains(spec.SafetyFlags, "side_effect"):
@@ -259,7 +260,7 @@ func reasonNotToRun(spec registry.Spec) string {
 	return ""
 }
 
-// enter takes one of the places for conversations of people.
+// enter waits for a place for a conversation of a person. leave returns the place.
 func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func(), err error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return nil, err
@@ -267,15 +268,15 @@ func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func()
 	return s.places.enter(ctx, false, maxWait)
 }
 
-// hidden returns a function that removes the values of an agent's secrets from text.
+// hidden returns a redactor that removes the values of an agent's secrets from text.
 func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Redactor, error) {
 	if len(agent.Draft.Secrets) == 0 || s.Secrets == nil {
 		return redact.New(nil), nil
 	}
 	var values []string
-	for _, name := range agent.Draft.Secrets { // one by one, because a missing secret fails them all
+	for _, name := range agent.Draft.Secrets { // one by one, because Open fails if one of them is missing
 		given, err := s.Secrets.Open(ctx, agent.Workspace, agent.ID, []string{name})
-		if err != nil && !fault.Is(err, fault.SecretMissing) { // without a value there is nothing to remove
+		if err != nil && !fault.Is(err, fault.SecretMissing) { // a missing secret has no value to remove
 			return nil, err
 		}
 		values = append(values, given.Values...)
@@ -283,7 +284,7 @@ func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Red
 	return redact.New(values), nil
 }
 
-// problem is a fault of the model's answer, in words for the model.
+// problem is an error in the model's answer. Its text is sent to the model.
 type problem struct{ text string }
 
 func (p *problem) Error() string { return p.text }
@@ -304,7 +305,7 @@ func (s *Service) talk(task, about string, shape json.RawMessage) conversation {
 	}}
 }
 
-// converse asks the model until an answer passes check, or the attempts are used up.
+// converse asks the model until an answer passes check, or all attempts are used up.
 func (s *Service) converse(ctx context.Context, workspace string, talk conversation, watch func(Attempt), check func(string) error) (failed []Attempt, used registry.Tokens, model string, err error) {
 	failed = []Attempt{}
 	delay := s.FirstDelay
@@ -369,7 +370,7 @@ func programError(run registry.Run) string {
 	return fmt.Sprintf("%s at %s:%d: %s", e.Type, e.File, e.Line, e.Message)
 }
 
-// contract tells a model how a program of a language gets its input and gives its output.
+// contract returns the text that tells a model how a program of a language reads its input and returns its output.
 func contract(language runtimes.Language) string {
 	switch language {
 	case runtimes.JavaScript, runtimes.TypeScript:

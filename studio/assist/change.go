@@ -15,15 +15,15 @@ import (
 // Task is a kind of change that a model proposes for an agent's draft.
 type Task string
 
-// The tasks.
+// Kinds of tasks.
 const (
-	Change   Task = "change" // as a description asks
+	Change   Task = "change" // follows a person's description
 	Tests    Task = "tests"
 	Document Task = "document"
 	Schemata Task = "schemas"
 )
 
-// Schemas are the schemas that a proposal changes; nil for one that stays.
+// Schemas are the schemas that a proposal changes. A nil schema stays unchanged.
 type Schemas struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Output json.RawMessage `json:"output,omitempty"`
@@ -31,18 +31,18 @@ type Schemas struct {
 
 // Request asks for a change of an agent's draft.
 type Request struct {
-	Agent       string // name or identifier
+	Agent       string // name or ID
 	Task        Task
-	Description string // of the task Change, "" for the others
+	Description string // only for the task Change
 }
 
-// tasks has the instructions for each task.
+// tasks returns the instructions for each task.
 func tasks() map[Task]string {
 	return map[Task]string{Change: changeTask, Tests: testsTask, Document: documentTask, Schemata: schemasTask}
 }
 
-// Change proposes a change of an agent's draft. The changed program is run with its sample input and its tests. watch
-// receives the attempts that failed.
+// Change proposes a change of an agent's draft. It runs the changed program with its sample input and its tests. watch
+// receives each failed attempt.
 func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, watch func(Attempt)) (Proposal, error) {
 	leave, err := s.enter(ctx, actor)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, w
 	return p, err
 }
 
-// changed is a change as a model writes it.
+// changed is the answer of a model to a request for a change.
 type changed struct {
 	Explanation  string        `json:"explanation"`
 	Edits        []edit        `json:"edits"`
@@ -90,7 +90,8 @@ type changed struct {
 	Tests        []writtenTest `json:"tests"`
 }
 
-// fits returns an error in words for the model if the answer lacks a part that the task wants, or has one of another.
+// fits returns an error for the model if the answer lacks a field that the task needs, or has one that the task does
+// not allow.
 func (c changed) fits(task Task) error {
 	edits, schemas, tests := len(c.Edits) > 0, len(c.InputSchema)+len(c.OutputSchema) > 0, len(c.Tests) > 0
 	switch {
@@ -106,7 +107,8 @@ func (c changed) fits(task Task) error {
 	return nil
 }
 
-// checkChange fills in the proposal. A *problem is returned to the model; another error ends the conversation.
+// checkChange checks a model's answer and fills in the proposal. A *problem is sent back to the model; any other error
+// ends the conversation.
 func (s *Service) checkChange(ctx context.Context, actor registry.Actor, agent registry.Agent, task Task, text string, p *Proposal) error {
 	var answer changed
 	if err := document(text, &answer); err != nil {

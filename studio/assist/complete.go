@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/studio/llm"
 )
 
-// Spot is the place in a file of a draft at which a person types. The file may have changes that are not saved.
+// Spot is the cursor position in a file of a draft. The file may have unsaved changes.
 type Spot struct {
-	Agent  string // name or identifier
+	Agent  string // name or ID
 	File   string
 	Before string // text before the cursor
 	After  string // text after the cursor
 }
 
-// Suggestion is text to insert at a spot. Text is empty if the model has none.
+// Suggestion is text to insert at the cursor. Text is empty if the model suggests none.
 type Suggestion struct {
 	Text   string          `json:"text" doc:"Text to insert at the cursor. Empty if the model suggests none."`
 	Model  string          `json:"model,omitempty" doc:"Absent if no model was asked."`
@@ -28,16 +28,17 @@ type Suggestion struct {
 }
 
 const (
-	maxBefore      = 8 << 10 // bytes that the model gets
+	maxBefore      = 8 << 10 // maximum bytes before the cursor that the model gets
 	maxAfter       = 2 << 10
-	maxSuggestion  = 2 << 10 // bytes of a suggestion
+	maxSuggestion  = 2 << 10 // maximum size of a suggestion in bytes
 	maxLines       = 12
-	completeAtOnce = 4                // of a workspace, if no other one asks
-	completeInAll  = 16               // of all workspaces
-	completeTime   = 10 * time.Second // a later suggestion is of no use
+	completeAtOnce = 4                // concurrent suggestions of one workspace, if no other workspace has any
+	completeInAll  = 16               // concurrent suggestions of all workspaces
+	completeTime   = 10 * time.Second // a later suggestion is of no use to the person who types
 )
 
-// Complete suggests text at the place where a person types. It does not wait for a place and asks a busy model once.
+// Complete suggests text for the cursor position. If too many suggestions are in progress, or the model is busy, it
+// returns an error instead of waiting.
 func (s *Service) Complete(ctx context.Context, actor registry.Actor, at Spot) (Suggestion, error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return Suggestion{}, err
@@ -67,20 +68,21 @@ func (s *Service) Complete(ctx context.Context, actor registry.Actor, at Spot) (
 	return suggestion, err
 }
 
-// completion asks in words for the text at a gap.
+// completion returns the messages that ask a model without a fill-in endpoint for the text at a gap.
 func completion(draft registry.Draft, file string, gap llm.Gap) []llm.Message {
 	about := fmt.Sprintf("%s\nFile: %s\n<program>\n%s<cursor/>%s\n</program>", contract(draft.Language), fault.Shown(file, 200), gap.Before, gap.After)
 	return []llm.Message{{Role: "system", Content: role + "\n\n" + completeTask}, {Role: "user", Content: about}}
 }
 
-// inserted returns the text of an answer that belongs at the gap. Models repeat the line before it and the text after it.
+// inserted returns the part of an answer to insert at the gap. It removes the line before the gap and the text after
+// it, because models repeat them.
 func inserted(answer string, gap llm.Gap) string {
 	text := withoutFence(strings.ReplaceAll(answer, "\r\n", "\n"))
 	line := gap.Before[strings.LastIndexByte(gap.Before, '\n')+1:]
 	if strings.TrimSpace(line) != "" {
 		text = strings.TrimPrefix(text, line)
 	}
-	// Brackets alone, which the editor closes, are part of most answers.
+	// Cut only at text with letters: the brackets that the editor closes occur in most answers.
 	if rest, _, _ := strings.Cut(gap.After, "\n"); strings.ContainsFunc(rest, unicode.IsLetter) {
 		text, _, _ = strings.Cut(text, rest)
 	}
@@ -92,7 +94,7 @@ func inserted(answer string, gap llm.Gap) string {
 	return strings.TrimRight(text, " \t\n")
 }
 
-// tail returns the end of the text before a gap, from the start of a line if it is cut.
+// tail returns the last maxBefore bytes before a gap. If it cuts the text, it starts at a line.
 func tail(text string) string {
 	if len(text) <= maxBefore {
 		return text
@@ -104,7 +106,7 @@ func tail(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// head returns the start of the text after a gap, up to the end of a line if it is cut.
+// head returns the first maxAfter bytes after a gap. If it cuts the text, it ends at a line.
 func head(text string) string {
 	if len(text) <= maxAfter {
 		return text

@@ -17,14 +17,14 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Wish describes a program that does not exist yet.
+// Wish describes a program to write.
 type Wish struct {
 	Description  string
 	Language     runtimes.Language
 	InputExample json.RawMessage // nil for none
 }
 
-// Program is a proposed agent that passed its checks. Nothing is saved.
+// Program is a proposed agent that passed its checks. It is not saved.
 type Program struct {
 	Name         string                   `json:"name"`
 	Title        string                   `json:"title"`
@@ -47,8 +47,8 @@ type Program struct {
 
 const maxTests = 5
 
-// Generate proposes an agent. The program is run with its sample input and its tests. watch receives the attempts that
-// failed.
+// Generate proposes an agent. It runs the program with its sample input and its tests. watch receives each failed
+// attempt.
 func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish, watch func(Attempt)) (Program, error) {
 	leave, err := s.enter(ctx, actor)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 	return p, err
 }
 
-// written is a program as a model writes it.
+// written is a program in the answer of a model.
 type written struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
@@ -92,14 +92,14 @@ type written struct {
 	Tests        []writtenTest `json:"tests"`
 }
 
-// writtenTest is a test as a model writes it.
+// writtenTest is a test in the answer of a model.
 type writtenTest struct {
 	Name   string `json:"name"`
 	Input  loose  `json:"input"`
 	Output loose  `json:"output"`
 }
 
-// loose is a JSON value, or a text that holds one: models answer with either.
+// loose is a JSON value, or a string that contains JSON. Models answer with either.
 type loose json.RawMessage
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -113,7 +113,8 @@ func (l *loose) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkProgram fills in the program. A *problem is returned to the model; another error ends the conversation.
+// checkProgram checks a model's answer and fills in the program. A *problem is sent back to the model; any other error
+// ends the conversation.
 func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish Wish, text string, p *Program) error {
 	var w written
 	if err := document(text, &w); err != nil {
@@ -142,7 +143,7 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 	return err
 }
 
-// checkTests runs the generated tests. A test without an output expects one that fits the schema.
+// checkTests runs the generated tests. A test without an output expects any output that fits the schema.
 func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, written []writtenTest, parent string) ([]registry.Test, error) {
 	tests := []registry.Test{}
 	for i, test := range written[:min(len(written), maxTests)] {
@@ -166,7 +167,7 @@ func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec reg
 	return tests, nil
 }
 
-// testName returns a name that no earlier test has.
+// testName returns a name for a test that no earlier test has.
 func testName(name string, i int, earlier []registry.Test) string {
 	name = strings.TrimSpace(fault.Shown(name, 80))
 	taken := slices.ContainsFunc(earlier, func(t registry.Test) bool { return t.Name == name })
@@ -176,7 +177,7 @@ func testName(name string, i int, earlier []registry.Test) string {
 	return name
 }
 
-// sameJSON reports whether two documents are equal, whatever their form.
+// sameJSON reports whether two JSON documents have the same value. Formatting is ignored.
 func sameJSON(a, b json.RawMessage) bool {
 	left, errLeft := jcs.Digest(a)
 	right, errRight := jcs.Digest(b)
@@ -196,7 +197,7 @@ func withoutFence(text string) string {
 	return strings.TrimSuffix(body, "```")
 }
 
-// Remark is a finding of a model. It is an opinion, not a verdict.
+// Remark is a finding of a model. It is an opinion, and does not affect the verdict of the gate.
 type Remark struct {
 	File     string            `json:"file"`
 	Line     int               `json:"line"`
@@ -213,7 +214,7 @@ type Opinion struct {
 	Tokens   registry.Tokens `json:"tokens"`
 }
 
-// Explain describes an agent's draft in words.
+// Explain returns a model's explanation of an agent's draft.
 func (s *Service) Explain(ctx context.Context, actor registry.Actor, agent string) (Opinion, error) {
 	return s.opinion(ctx, actor, agent, explainTask, explainShape, func(text string, _ registry.Agent, o *Opinion) error {
 		var answer struct {
@@ -227,7 +228,7 @@ func (s *Service) Explain(ctx context.Context, actor registry.Actor, agent strin
 	})
 }
 
-// Review lists faults of an agent's draft.
+// Review returns a model's findings about an agent's draft.
 func (s *Service) Review(ctx context.Context, actor registry.Actor, agent string) (Opinion, error) {
 	return s.opinion(ctx, actor, agent, reviewTask, reviewShape, func(text string, a registry.Agent, o *Opinion) error {
 		var answer struct {

@@ -15,26 +15,27 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Order describes a change of a project. The model gets the paths of its files, and no content.
+// Order describes a change of a project for a model. The model gets the paths of the project's files, and not their
+// contents.
 type Order struct {
 	Description string
 	Language    runtimes.Language
 	Input       json.RawMessage
-	Paths       []string              // of the project's files, in order
+	Paths       []string              // sorted paths of the project's files
 	Before      *registry.TaskProgram // the program of the last attempt, nil for none
 	Feedback    string                // a person's comment on that attempt
 }
 
-// maxPaths bounds the bytes of the list of files that a model gets.
+// maxPaths is the maximum size in bytes of the list of paths that a model gets.
 const maxPaths = 16 << 10
 
-// Languages lists the languages in which a model writes programs.
+// Languages returns the languages in which a model may write programs.
 func Languages() []runtimes.Language {
 	return []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}
 }
 
-// TaskSpec returns the program of a described task as it runs: under the restricted rules, with the files of the task's
-// project, and with nothing else.
+// TaskSpec returns the program of a described task as it runs. It runs under the restricted rules, may read and write
+// the files of the task's project, and has no other capabilities, except that Bash may start processes.
 func TaskSpec(language runtimes.Language, p registry.TaskProgram) registry.Spec {
 	return registry.Spec{
 		Language: language, Runtime: runtimes.Auto, Files: p.Files, Entrypoint: p.Entrypoint, Rules: &runtimes.Rules{Pack: runtimes.Restricted},
@@ -42,13 +43,14 @@ func TaskSpec(language runtimes.Language, p registry.TaskProgram) registry.Spec 
 	}
 }
 
-// Check returns why a workspace may not use the model, nil if it may.
+// Check returns the reason why a workspace may not use the model, nil if it may.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	return s.Model.Check(ctx, workspace)
 }
 
-// WriteTask writes the program of a described task. The program is checked and not run: it runs on the overlay of the task.
-// watch receives the attempts that failed. Nobody waits for a task, so people come first.
+// WriteTask writes the program of a described task. It checks the program and does not run it; the program runs later,
+// on the overlay of the task. watch receives each failed attempt. Conversations of people have priority, because nobody
+// waits for a task.
 func (s *Service) WriteTask(ctx context.Context, actor registry.Actor, o Order, watch func(Attempt)) (registry.TaskProgram, error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return registry.TaskProgram{}, err
@@ -94,7 +96,8 @@ func (o Order) text() string {
 	return b.String()
 }
 
-// checkOrder fills in the program. A *problem is returned to the model; another error ends the conversation.
+// checkOrder checks a model's answer and fills in the program. A *problem is sent back to the model; any other error
+// ends the conversation.
 func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language runtimes.Language, text string, p *registry.TaskProgram) error {
 	var w struct {
 		Explanation string   `json:"explanation"`
@@ -125,13 +128,13 @@ func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language
 	return s.requireCalls(ctx, spec)
 }
 
-// maxPlan is the number of steps of a plan that are kept.
+// maxPlan is the maximum number of steps of a plan.
 const maxPlan = 10
 
-// bashCall finds the calls of functions in a Bash program, of which there are no facts.
+// bashCall matches the calls of host functions in a Bash program, because the inspector returns no facts about Bash.
 var bashCall = regexp.MustCompile(`\batelier\s+(write|delete|submit)\b`)
 
-// requireCalls refuses a program that cannot be parsed, or that can change no file or reports no result.
+// requireCalls rejects a program that cannot be parsed, cannot change a file, or reports no result.
 func (s *Service) requireCalls(ctx context.Context, spec registry.Spec) error {
 	files := make(map[string][]byte, len(spec.Files))
 	for name, content := range spec.Files {
@@ -169,7 +172,7 @@ func (s *Service) requireCalls(ctx context.Context, spec registry.Spec) error {
 	return nil
 }
 
-// functions tells a model how a program of a language reads and changes the files of a project.
+// functions returns the text that tells a model how a program of a language reads and changes the files of a project.
 func functions(language runtimes.Language) string {
 	switch language {
 	case runtimes.JavaScript, runtimes.TypeScript:

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	atOnce      = 4 // conversations at once
-	tasksAtOnce = 2 // of them for tasks, so that tasks never hold all
+	atOnce      = 4 // maximum number of concurrent conversations
+	tasksAtOnce = 2 // maximum number of them for tasks, so that people always have some
 )
 
-// places bounds the conversations that run at once. A person who waits comes before every task.
+// places limits the concurrent conversations. Waiting people get a place before waiting tasks.
 type places struct {
 	mu          sync.Mutex
-	used, tasks int             // conversations that run, and those of them that are for tasks
-	people      []chan struct{} // of those who wait, first come first
-	queued      []chan struct{} // of tasks that wait
+	used, tasks int             // number of conversations, and of those for tasks
+	people      []chan struct{} // waiting people, in order of arrival
+	queued      []chan struct{} // waiting tasks, in order of arrival
 }
 
-// enter waits for a place and returns the function that frees it. Errors: ModelUnavailable after longest, Cancelled.
+// enter waits for a place. leave returns it. Errors: ModelUnavailable after longest; Cancelled.
 func (p *places) enter(ctx context.Context, task bool, longest time.Duration) (leave func(), err error) {
 	turn, line := make(chan struct{}), &p.people
 	if task {
@@ -48,7 +48,7 @@ func (p *places) enter(ctx context.Context, task bool, longest time.Duration) (l
 		*line = slices.Delete(*line, at, at+1)
 	}
 	p.mu.Unlock()
-	if at < 0 { // it was admitted meanwhile
+	if at < 0 { // it got a place in the meantime
 		p.leave(task)
 	}
 	return nil, err
@@ -64,7 +64,7 @@ func (p *places) leave(task bool) {
 	p.admit()
 }
 
-// admit gives free places to those who wait.
+// admit assigns free places to waiting people, then to waiting tasks.
 func (p *places) admit() {
 	for p.used < atOnce && len(p.people) > 0 {
 		close(p.people[0])

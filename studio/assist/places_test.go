@@ -34,7 +34,7 @@ func TestPlaces_TasksWait_PeopleComeFirst(t *testing.T) {
 				entered <- name
 			}
 		}()
-		for { // until it is in line
+		for { // until it waits
 			p.mu.Lock()
 			n := len(*line)
 			p.mu.Unlock()

@@ -2,15 +2,16 @@ package assist
 
 import "sync"
 
-// typing counts the suggestions that the model is asked for, by workspace.
+// typing counts the suggestions in progress, by workspace.
 type typing struct {
 	mu  sync.Mutex
 	all int
 	by  map[string]int
 }
 
-// enter takes a place. It does not wait, because a person types on. A workspace that has no place gets one, so that
-// another one cannot keep it from suggestions.
+// enter counts a suggestion, or returns false if there are too many. It does not wait, because the person types on. A
+// workspace without a suggestion in progress gets one beyond completeAtOnce, so that another workspace cannot use up
+// all of them.
 func (t *typing) enter(workspace string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

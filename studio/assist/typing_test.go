@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTyping_WorkspaceWithoutPlace_GetsOne expects that a workspace that holds all places keeps no other one out.
+// If one workspace uses all completeAtOnce suggestions, another workspace still gets one.
 func TestTyping_WorkspaceWithoutPlace_GetsOne(t *testing.T) {
 	t.Parallel()
 	places := typing{by: map[string]int{}}

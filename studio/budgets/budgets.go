@@ -1,5 +1,5 @@
-// Package budgets limits what workspaces use in a calendar month (UTC). A budget warns at 50, 80 and 100 percent. When it
-// is used up, it refuses new runs at other services, or all new runs, as the budget says.
+// Package budgets limits what workspaces use in a calendar month (UTC). A budget warns at 50, 80 and 100 percent. When
+// it is used up it refuses nothing, new runs at remote services, or all new runs, depending on its setting.
 package budgets
 
 import (
@@ -19,7 +19,7 @@ import (
 const (
 	// most is the maximum number of budgets of a workspace.
 	most = 50
-	// readEvery is the interval at which all budgets are read again, for changes by another server.
+	// readEvery is the interval at which all budgets are read again, because other servers may have changed them.
 	readEvery = 5 * time.Second
 	// allEvery is the interval at which the budgets of all workspaces are compared with their usage.
 	allEvery = time.Minute
@@ -32,18 +32,18 @@ type Store interface {
 	DeleteBudget(ctx context.Context, workspace, name string) error
 }
 
-// Warnings stores warnings, each once.
+// Warnings stores warnings. It stores each warning once.
 type Warnings interface {
 	BudgetWarnings(ctx context.Context, workspace string, month registry.Month) ([]registry.BudgetWarning, error)
 	WarnBudget(ctx context.Context, w registry.BudgetWarning, webhook *registry.Delivery) (isNew bool, err error)
 }
 
-// Usage returns what a workspace used.
+// Usage returns the usage of a workspace.
 type Usage interface {
 	Usage(ctx context.Context, workspace string, first, last registry.Month) ([]registry.Use, error)
 }
 
-// Notice makes the webhook about a warning.
+// Notice returns the webhook for a warning.
 type Notice func(b Balance, w registry.BudgetWarning) registry.Delivery
 
 // Options configures a Service.
@@ -53,28 +53,28 @@ type Options struct {
 	Usage    Usage
 	Prices   registry.Prices
 	Currency string
-	Notice   Notice // nil for no webhooks
+	Notice   Notice // nil without webhooks
 	Log      *slog.Logger
 	Now      func() time.Time
 }
 
-// Service keeps budgets. It is safe for concurrent use.
+// Service manages budgets. It is safe for concurrent use.
 type Service struct {
 	Options
 
 	mu       sync.Mutex
 	accounts map[string]*account
-	changes  int             // number of changes of budgets by this server
-	used     map[string]bool // workspaces whose use grew since the last comparison
-	read     time.Time       // when all budgets were read
-	compared time.Time       // when all workspaces were compared
+	changes  int             // number of budget changes by this server
+	used     map[string]bool // workspaces whose usage grew since the last comparison
+	read     time.Time       // when all budgets were last read
+	compared time.Time       // when all workspaces were last compared
 }
 
-// account holds the budgets of a workspace and its use, as this server knows them.
+// account holds the budgets of a workspace in memory, and its active runs on this server.
 type account struct {
 	budgets []registry.Budget
-	known   bool  // budgets are those of the database
-	active  int64 // runs that are not counted in the usage yet
+	known   bool  // whether budgets were read from the database
+	active  int64 // admitted runs that the usage does not include yet
 }
 
 // New returns the service.
@@ -82,7 +82,7 @@ func New(o Options) *Service {
 	return &Service{Options: o, accounts: map[string]*account{}, used: map[string]bool{}}
 }
 
-// Balance is a budget with its use in the current month.
+// Balance is a budget with its usage in the current month.
 type Balance struct {
 	registry.Budget
 	Unit     string                   `json:"unit"`
@@ -117,7 +117,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Balance, er
 	return states, err
 }
 
-// Set creates a budget, or replaces the one with its name.
+// Set creates a budget, or replaces the budget with the same name.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, b registry.Budget) (Balance, error) {
 	if err := check(b); err != nil {
 		return Balance{}, err
@@ -161,7 +161,7 @@ func (s *Service) Remove(ctx context.Context, actor registry.Actor, name string)
 	return s.readAgain(ctx, actor.Workspace)
 }
 
-// readAgain reads the budgets of a workspace after a change.
+// readAgain reads the budgets of a workspace after this server has changed them.
 func (s *Service) readAgain(ctx context.Context, workspace string) error {
 	s.mu.Lock()
 	s.used[workspace] = true
@@ -172,14 +172,15 @@ func (s *Service) readAgain(ctx context.Context, workspace string) error {
 	return err
 }
 
-// Place is a run that is not counted in the usage yet. Done must be called once. The zero value is no run.
+// Place counts an admitted run that the usage does not include yet. Done must be called once. The zero value counts no
+// run.
 type Place struct {
 	service   *Service
 	workspace string
 }
 
-// Admit refuses a run if a budget of its workspace is used up. remote says that it runs at another service. Error:
-// BudgetExceeded.
+// Admit refuses a run if a budget of its workspace is used up. remote states that the run executes at a remote service.
+// Error: BudgetExceeded.
 func (s *Service) Admit(ctx context.Context, workspace string, remote bool) (Place, error) {
 	err := s.enforce(ctx, workspace, func(b registry.Budget) bool {
 		return b.Refuse == registry.RefuseAll || b.Refuse == registry.RefuseRemote && remote
@@ -190,7 +191,8 @@ func (s *Service) Admit(ctx context.Context, workspace string, remote bool) (Pla
 	return Place{s, workspace}, nil
 }
 
-// Done ends the place of a run. The caller records the run next, or there was none: from now on only its record counts.
+// Done removes the run from the active ones. The caller then records the run, so that the usage includes it, or no run
+// was created.
 func (p Place) Done() {
 	if p.service == nil {
 		return
@@ -202,10 +204,10 @@ func (p Place) Done() {
 	s.used[p.workspace] = true
 }
 
-// CheckTokens refuses a request to a language model if a budget of its workspace is used up. Error: BudgetExceeded.
+// CheckTokens refuses a request to the language model if a budget of the workspace is used up. Error: BudgetExceeded.
 func (s *Service) CheckTokens(ctx context.Context, workspace string) error {
 	s.mu.Lock()
-	s.used[workspace] = true // the request will use tokens
+	s.used[workspace] = true // the request is going to use tokens
 	s.mu.Unlock()
 	return s.enforce(ctx, workspace, func(b registry.Budget) bool {
 		paid := b.Meter == registry.TokensMeter || b.Meter == registry.CostMeter
@@ -213,10 +215,12 @@ func (s *Service) CheckTokens(ctx context.Context, workspace string) error {
 	}, false)
 }
 
-// enforce returns an error if one of the selected budgets is used up. Only a workspace with such budgets costs a query.
-// With admits it admits a run: runs that are active on this server count for budgets of runs, because their number is
-// known; for other budgets, the use of a run is known when it ends. A request of an active run must not count that run
-// again, so it is compared with the usage alone.
+// enforce returns an error if one of the selected budgets is used up. It queries the database only if there is such a
+// budget.
+//
+// With admits it also counts a new run as active. Budgets of runs then include the runs that are active on this server.
+// Other budgets do not, because the usage of a run is known only when it ends. Without admits, an active run makes a
+// request, so active runs are not added: the run must not be counted again.
 func (s *Service) enforce(ctx context.Context, workspace string, selected func(registry.Budget) bool, admits bool) error {
 	all, err := s.budgets(ctx, workspace)
 	if err != nil {
@@ -255,14 +259,14 @@ func (s *Service) enforce(ctx context.Context, workspace string, selected func(r
 func (s *Service) account(workspace string) *account {
 	a := s.accounts[workspace]
 	if a == nil {
-		a = &account{known: !s.read.IsZero()} // all budgets were read, and it has none
+		a = &account{known: !s.read.IsZero()} // if all budgets have been read, this workspace has none
 		s.accounts[workspace] = a
 	}
 	return a
 }
 
-// budgets returns the budgets of a workspace. Warn reads those of all workspaces and keeps them up to date, so that runs
-// ask nothing. Before its first call, a run reads those of its workspace.
+// budgets returns the budgets of a workspace. Warn reads the budgets of all workspaces regularly, so that runs need no
+// query. Before the first call of Warn, a run reads those of its workspace.
 func (s *Service) budgets(ctx context.Context, workspace string) ([]registry.Budget, error) {
 	s.mu.Lock()
 	a, changes := s.account(workspace), s.changes
@@ -283,7 +287,8 @@ func (s *Service) budgets(ctx context.Context, workspace string) ([]registry.Bud
 	return all, nil
 }
 
-// readAll reads the budgets of all workspaces, and replaces those in memory unless this server changed some meanwhile.
+// readAll reads the budgets of all workspaces and stores them in memory. It does not store them if this server changed
+// a budget during the read.
 func (s *Service) readAll(ctx context.Context) ([]registry.Budget, error) {
 	now := s.Now()
 	s.mu.Lock()
@@ -309,7 +314,7 @@ func (s *Service) readAll(ctx context.Context) ([]registry.Budget, error) {
 	return all, nil
 }
 
-// states compares budgets with the usage of a month.
+// states returns the balances of budgets for a month.
 func (s *Service) states(ctx context.Context, workspace string, all []registry.Budget, month registry.Month) ([]Balance, error) {
 	uses, err := s.Usage.Usage(ctx, workspace, month, month)
 	if err != nil {
@@ -343,11 +348,11 @@ func (s *Service) exceeded(b Balance) error {
 	}
 }
 
-// shown writes an amount with at most three decimals.
+// shown formats an amount with at most three decimals.
 func shown(n float64) string { return strconv.FormatFloat(math.Round(n*1000)/1000, 'f', -1, 64) }
 
-// Warn records the warnings of workspaces whose use grew, and once in a minute those of all workspaces, because other
-// servers count too.
+// Warn records the warnings of workspaces whose usage grew. Once a minute it records those of all workspaces, because
+// other servers add usage too.
 func (s *Service) Warn(ctx context.Context) {
 	s.mu.Lock()
 	used := s.used
@@ -381,7 +386,7 @@ func (s *Service) warn(ctx context.Context, selected func(workspace string) bool
 		return err
 	}
 	all = slices.DeleteFunc(all, func(b registry.Budget) bool { return !selected(b.Workspace) })
-	for len(all) > 0 { // they are ordered by workspace
+	for len(all) > 0 { // budgets are ordered by workspace
 		end := slices.IndexFunc(all, func(b registry.Budget) bool { return b.Workspace != all[0].Workspace })
 		if end < 0 {
 			end = len(all)
@@ -394,7 +399,7 @@ func (s *Service) warn(ctx context.Context, selected func(workspace string) bool
 	return nil
 }
 
-// warnWorkspace records the warnings of one workspace that are due and not recorded yet.
+// warnWorkspace records the warnings of one workspace that are due and not yet recorded.
 func (s *Service) warnWorkspace(ctx context.Context, all []registry.Budget) error {
 	workspace, now := all[0].Workspace, s.Now()
 	month := registry.MonthOf(now)

@@ -26,7 +26,7 @@ var (
 	ada   = registry.Actor{ID: "ada", Name: "Ada", Workspace: ws}
 )
 
-// clock is a time that tests change.
+// clock is a clock that tests advance.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time        { return start.Add(time.Duration(c.at.Load())) }
@@ -45,7 +45,7 @@ func set(t *testing.T, s *budgets.Service, name string, meter registry.Meter, am
 	}
 }
 
-// finish records a run that used some time.
+// finish records a finished run with the given usage.
 func finish(t *testing.T, s *store.Store, at time.Time, used registry.Metrics) {
 	t.Helper()
 	err := s.FinishRun(t.Context(), registry.Run{ID: rand.Text(), Workspace: ws, Status: registry.Succeeded, Metrics: used, CreatedAt: at, StartedAt: &at, FinishedAt: &at}, nil)
@@ -54,7 +54,7 @@ func finish(t *testing.T, s *store.Store, at time.Time, used registry.Metrics) {
 	}
 }
 
-// run admits a run and records its use.
+// run admits a run and, if admitted, records its usage.
 func run(t *testing.T, s *store.Store, b *budgets.Service, remote bool, at time.Time, used registry.Metrics) error {
 	t.Helper()
 	place, err := b.Admit(t.Context(), ws, remote)
@@ -74,8 +74,7 @@ func refused(t *testing.T, err error, budget string) *fault.Error {
 	return f
 }
 
-// TestAdmit_OneGPUMinute_SecondJobRefused: the first job uses 75 seconds, so a second one is refused until the next month.
-// Local runs go on.
+// The first job uses 75 of 60 seconds, so a second one is refused until the next month. Local runs are not affected.
 func TestAdmit_OneGPUMinute_SecondJobRefused(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -96,7 +95,7 @@ func TestAdmit_OneGPUMinute_SecondJobRefused(t *testing.T) {
 		if _, err := b.Admit(t.Context(), "other", true); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}
-		again := open(s, c, nil) // after a restart, and on another server
+		again := open(s, c, nil) // like a restarted or another server
 		refused(t, run(t, s, again, true, c.now(), registry.Metrics{}), "gpu")
 		c.turn(10 * 24 * time.Hour)
 		if err := run(t, s, b, true, c.now(), registry.Metrics{}); err != nil {
@@ -115,7 +114,7 @@ func TestAdmit_Refusals(t *testing.T) {
 			s := storetest.Open(t, storetest.SQLite)
 			b := open(s, &clock{}, nil)
 			set(t, b, "money", registry.CostMeter, 1, refuse)
-			finish(t, s, start, registry.Metrics{CPUMs: 1500, RemoteCost: 0.25}) // 0.75 and 0.25
+			finish(t, s, start, registry.Metrics{CPUMs: 1500, RemoteCost: 0.25}) // 0.75 for CPU time and 0.25 remote cost
 			for remote, want := range map[bool]bool{false: want.local, true: want.remote} {
 				place, err := b.Admit(t.Context(), ws, remote)
 				if fault.Is(err, fault.BudgetExceeded) != want {
@@ -146,7 +145,7 @@ func TestCheckTokens_OtherMeters_Allowed(t *testing.T) {
 	refused(t, b.CheckTokens(t.Context(), ws), "tokens")
 }
 
-// TestCheckTokens_LastRunOfABudget_Allowed checks that an admitted run may ask the model until it is recorded.
+// A run that was admitted before its budget was used up may call the model until it is recorded.
 func TestCheckTokens_LastRunOfABudget_Allowed(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -167,7 +166,7 @@ func TestCheckTokens_LastRunOfABudget_Allowed(t *testing.T) {
 	refused(t, b.CheckTokens(t.Context(), ws), "one-run")
 }
 
-// TestAdmit_ParallelRuns_ExactNumber checks that parallel runs neither exceed a budget of runs nor count twice.
+// Parallel runs never exceed a budget of runs, and none is counted twice.
 func TestAdmit_ParallelRuns_ExactNumber(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -192,7 +191,7 @@ func TestAdmit_ParallelRuns_ExactNumber(t *testing.T) {
 			t.Fatalf("%d runs were admitted", len(places))
 		}
 		for _, place := range places[:5] {
-			place.Done() // no run was created
+			place.Done() // as if no run was created
 		}
 		for _, place := range places[5:] {
 			place.Done()
@@ -233,7 +232,7 @@ func TestAdmit_BudgetOfAnotherServer_KnownAfterAMoment(t *testing.T) {
 	})
 }
 
-// TestWarn_EachPartOnce checks that two servers make one webhook for each part of a budget.
+// Two servers send one webhook for each threshold of a budget.
 func TestWarn_EachPartOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -271,7 +270,7 @@ func TestWarn_EachPartOnce(t *testing.T) {
 				t.Errorf("%v ms later: warned at %v, %d webhooks", step.cpuMs, percents, webhooks)
 			}
 		}
-		set(t, servers[0], "cpu", registry.CPUMeter, 200, registry.RefuseNothing) // a new amount warns again
+		set(t, servers[0], "cpu", registry.CPUMeter, 200, registry.RefuseNothing) // warnings are repeated for the new amount
 		if percents, webhooks := warn(); len(percents) != 1 || percents[0] != 50 || webhooks != 4 {
 			t.Errorf("after the budget was raised: %v, %d webhooks", percents, webhooks)
 		}

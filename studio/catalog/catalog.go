@@ -1,6 +1,6 @@
-// Package catalog implements the public registry: agents that their workspaces list, so that every workspace can browse
-// and copy them. A copy is an independent agent with a draft. It records its origin and can report newer versions
-// there.
+// Package catalog implements the public registry. It contains the agents that their workspaces list, so that every
+// workspace can browse and copy them. A copy is an independent agent with a draft. It records its origin, and can
+// report newer versions of the origin.
 package catalog
 
 import (
@@ -28,13 +28,13 @@ type Agents interface {
 	CreateAgent(ctx context.Context, a registry.Agent) error
 }
 
-// Pages reads a listed agent, by the names of its workspace and its own, and its versions.
+// Pages reads a listed agent by the names of its workspace and of the agent, and reads its versions.
 type Pages interface {
 	ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error)
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
 
-// Quotas rejects changes that would store more in a workspace whose quota is used up.
+// Quotas rejects a copy into a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 }
@@ -45,7 +45,7 @@ type Options struct {
 	Pages    Pages
 	Agents   Agents
 	Resolver *references.Resolver
-	Quotas   Quotas // nil for none
+	Quotas   Quotas // nil without quotas
 	Specs    *specs.Checker
 	Now      func() time.Time
 	NewID    func() string
@@ -57,8 +57,8 @@ type Service struct{ Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// List lists an agent in the registry with its released versions, or removes it. Error: NoVersion for an agent without
-// released versions.
+// List lists an agent and its released versions in the registry, or removes it from there. Error: NoVersion for an
+// agent without released versions.
 func (s *Service) List(ctx context.Context, actor registry.Actor, ref string, public bool) (registry.Agent, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -79,14 +79,15 @@ func (s *Service) Browse(ctx context.Context, filter registry.AgentFilter) (regi
 	return s.Listings.Listed(ctx, filter)
 }
 
-// CopyRequest names the version to copy. Version "" is the latest, Name "" the name of the origin.
+// CopyRequest selects the version to copy and the name of the copy. Version "" means the latest, and Name "" the name
+// of the origin.
 type CopyRequest struct {
 	Version string
 	Name    string
 }
 
 // Copy creates an agent in the actor's workspace whose draft is a version from the registry. Errors: NotFound, also for
-// an agent that is not listed and for a pre-release; NameTaken; InvalidInput for hosts that cannot be granted to the
+// a pre-release and for an agent that is not listed; NameTaken; InvalidInput for hosts that may not be granted to the
 // workspace.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	if s.Quotas != nil {
@@ -129,8 +130,8 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// AtOrigin returns the publisher of an agent's origin. It also returns the origin's latest version if that is newer
-// than the copied one and not deprecated, else "". Both are empty for an origin that is no longer listed.
+// AtOrigin returns the publisher of an agent's origin. newer is the latest version of the origin, if it is newer than
+// the copied one and not deprecated, else "". If the origin is no longer listed, both are empty.
 func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, newer string, err error) {
 	if a.Origin == nil {
 		return "", "", nil
@@ -145,7 +146,7 @@ func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, ne
 	latest, errLatest := semver.StrictNewVersion(origin.LatestVersion)
 	copied, errCopied := semver.StrictNewVersion(a.Origin.Version)
 	if errLatest != nil || errCopied != nil || origin.LatestDeprecated || !latest.GreaterThan(copied) {
-		return origin.Publisher, "", nil //nolint:nilerr // versions are checked when they are published
+		return origin.Publisher, "", nil //nolint:nilerr // unreachable: published version numbers are valid
 	}
 	return origin.Publisher, origin.LatestVersion, nil
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// mostSearched limits how many entries of the registry a search for one name reads.
+// mostSearched is the maximum number of registry entries that a search for a name reads.
 const mostSearched = 2000
 
-// Named returns the agent of the registry with a name, or with PUBLISHER/NAME, and its latest version as every workspace
-// may read it. Errors: NotFound; Conflict if several publishers list the name.
+// Named returns the agent of the registry with a name, or with PUBLISHER/NAME, and its latest released version. Errors:
+// NotFound; Conflict if several publishers list the name.
 func (s *Service) Named(ctx context.Context, name string) (registry.Agent, registry.Version, error) {
 	publisher, own, qualified := strings.Cut(name, "/")
 	if !qualified {
@@ -36,7 +36,7 @@ func (s *Service) Named(ctx context.Context, name string) (registry.Agent, regis
 	return a, v, err
 }
 
-// publishersOf returns PUBLISHER/NAME of each listed agent with a name.
+// publishersOf returns PUBLISHER/NAME for each listed agent with a name.
 func (s *Service) publishersOf(ctx context.Context, name string) ([]string, error) {
 	var found []string
 	filter := registry.AgentFilter{Query: name}

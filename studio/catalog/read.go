@@ -15,8 +15,8 @@ type Listed struct {
 	Versions []registry.Version
 }
 
-// Agent returns the agent that a workspace lists under a current or former name. Error: NotFound, the same for an agent
-// that is not listed and for one that does not exist.
+// Agent returns the agent that a workspace lists under a current or former name. Error: NotFound. The error does not
+// reveal whether the agent exists but is not listed.
 func (s *Service) Agent(ctx context.Context, publisher, name string) (Listed, error) {
 	a, err := s.Pages.ListedAs(ctx, publisher, name)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Service) Agent(ctx context.Context, publisher, name string) (Listed, er
 	return found, nil
 }
 
-// Version returns a released version with its files, as every workspace may read it. It omits the publishing user and
-// the reason for a number smaller than advised. Errors are those of Agent, and NotFound for a pre-release.
+// Version returns a released version with its files, without the publishing user and the reason for a number smaller
+// than advised. Errors: those of Agent; NotFound for a pre-release.
 func (s *Service) Version(ctx context.Context, publisher, name, version string) (registry.Version, error) {
 	a, err := s.Pages.ListedAs(ctx, publisher, name)
 	if err != nil {
@@ -47,8 +47,7 @@ func (s *Service) Version(ctx context.Context, publisher, name, version string) 
 	return v, err
 }
 
-// version resolves a version that readers of the registry may see. Error: NotFound, with the same message for a
-// pre-release and for a version that does not exist.
+// version resolves a released version. Error: NotFound. The message does not reveal whether a pre-release exists.
 func (s *Service) version(ctx context.Context, listed registry.Agent, version string) (registry.Version, error) {
 	v, err := s.Resolver.Resolve(ctx, listed.Workspace, registry.Reference{Agent: listed.ID, Version: version})
 	if fault.Is(err, fault.NotFound) || err == nil && !released(v) {

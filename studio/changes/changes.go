@@ -1,5 +1,5 @@
-// Package changes notifies the readers of an agent about saved drafts, new versions and other readers. It stores
-// nothing: a later reader loads the agent.
+// Package changes notifies the readers of an agent about saved drafts, new versions and other readers. It stores no
+// events: a client that connects later loads the agent instead.
 package changes
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// These constants are the limits of a hub.
+// Limits of a hub.
 const (
-	MaxReaders = 2000 // per server
-	PerActor   = 50   // per person or token
+	MaxReaders = 2000 // maximum number of readers per server
+	PerActor   = 50   // maximum number of readers per person or token
 	backlog    = 64   // maximum number of undelivered events per reader
 )
 
-// These errors are the reasons why a reader ends.
+// Reasons why a reader ends.
 var (
 	ErrSlow    = errors.New("the reader did not keep up")
 	ErrDeleted = errors.New("the agent was deleted")
@@ -46,12 +46,12 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// Presence is the data of a change of readers.
+// Presence lists the readers of an agent after one was added or removed.
 type Presence struct {
 	People []Person `json:"people"`
 }
 
-// Person is a reader. It is listed once, however many pages it has open.
+// Person is a reader of an agent. A person with several open pages is listed once.
 type Person struct {
 	ID    string    `json:"id"`
 	Name  string    `json:"name"`
@@ -68,7 +68,7 @@ type Hub struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	agents  map[string][]*Reader // readers by agent ID
-	actors  map[string]int       // readers by actor
+	actors  map[string]int       // number of readers by actor
 	readers int
 	closed  bool
 }
@@ -86,10 +86,10 @@ type Reader struct {
 	since  time.Time
 	events chan Event
 	ended  chan struct{}
-	reason error // set before ended is closed
+	reason error // why the reader ended; set before ended is closed
 }
 
-// Read adds a reader of an agent. Errors: TooManyRequests; ShuttingDown.
+// Read adds a reader of an agent. Errors: TooManyRequests above a limit; ShuttingDown.
 func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +107,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	h.actors[actorKey(actor)]++
 	h.readers++
 	people := h.people(agentID)
-	if slices.Equal(before, people) { // another page of a person who already reads the agent
+	if slices.Equal(before, people) { // the person already reads the agent in another page
 		r.send(Event{"presence", Presence{people}})
 	} else {
 		h.publish(agentID, Event{"presence", Presence{people}})
@@ -117,7 +117,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 
 func actorKey(a registry.Actor) string { return a.Workspace + "/" + a.ID }
 
-// Next returns the next event, or the reason why there is none.
+// Next waits for the next event. If the reader has ended, it returns the reason.
 func (r *Reader) Next(ctx context.Context) (Event, error) {
 	select {
 	case e := <-r.events:
@@ -176,7 +176,7 @@ func (h *Hub) Close() {
 	}
 }
 
-// publish sends an event to the readers of an agent. The caller must hold the lock.
+// publish sends an event to the readers of an agent. The caller must hold h.mu.
 func (h *Hub) publish(agentID string, e Event) {
 	for _, r := range slices.Clone(h.agents[agentID]) {
 		r.send(e)
@@ -193,7 +193,7 @@ func (r *Reader) send(e Event) {
 	}
 }
 
-// end ends a reader with a reason. The caller must hold the lock.
+// end ends a reader for a reason. The caller must hold h.mu.
 func (h *Hub) end(r *Reader, reason error) {
 	at := slices.Index(h.agents[r.agent], r)
 	if at < 0 {
@@ -215,7 +215,7 @@ func (h *Hub) end(r *Reader, reason error) {
 	}
 }
 
-// people lists the readers of an agent, each person once, in order of arrival. The caller must hold the lock.
+// people lists the readers of an agent in order of arrival, and each person once. The caller must hold h.mu.
 func (h *Hub) people(agentID string) []Person {
 	all := []Person{}
 	for _, r := range h.agents[agentID] {

@@ -1,6 +1,6 @@
 // Package engines selects the engine of a program with the runtime auto, and explains the choice. JavaScript runs in
-// goja, with two exceptions: the program uses features that goja lacks, or its draft ran slowly there. Then it runs in
-// Node, if this server has it.
+// goja. It runs in Node, if this server has it, if the program uses features that goja lacks, or its draft used much
+// CPU time in goja.
 package engines
 
 import (
@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	measured  = 20   // number of a draft's newest runs that count
-	lookedAt  = 100  // number of a draft's newest runs that are read; some may be of other code
+	measured  = 20   // maximum number of a draft's newest runs that are measured
+	lookedAt  = 100  // maximum number of a draft's newest runs that are read; some may have run other code
 	mostKept  = 1000 // maximum number of programs in the cache
-	mostNamed = 3    // gaps named in a message
+	mostNamed = 3    // maximum number of missing features that a message names
 )
 
 // Inspector parses code in the sandbox.
@@ -40,8 +40,8 @@ type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix it, "" if it can. SlowMs
-// returns the processor time from which Node is selected: the median of a draft's runs in goja, in milliseconds.
+// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix that, "" if it can.
+// If the median CPU time of a draft's runs in goja reaches SlowMs milliseconds, Node is selected.
 type Options struct {
 	Inspector Inspector
 	Specs     Specs
@@ -61,14 +61,14 @@ type Chooser struct {
 // New returns a chooser.
 func New(o Options) *Chooser { return &Chooser{Options: o, gaps: map[string][]fault.Detail{}} }
 
-// Runtime returns the engine for a run of a draft or of inline code. It ignores earlier durations: a draft that is
-// measured in one engine keeps it until it is published.
+// Runtime returns the engine for a run of a draft or of inline code. It ignores the CPU time of earlier runs, so that a
+// draft keeps its engine until it is published.
 func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error) {
 	name, _, err := c.Local(ctx, spec)
 	return name, err
 }
 
-// Local is like Runtime and also returns the reason for Node, "" for any other engine.
+// Local returns the same engine as Runtime, and the reason for Node, "" for any other engine.
 func (c *Chooser) Local(ctx context.Context, spec registry.Spec) (name runtimes.Name, why string, err error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
@@ -84,11 +84,11 @@ func (c *Chooser) Local(ctx context.Context, spec registry.Spec) (name runtimes.
 	return runtimes.NodeEngine, chosen(named(gaps)), nil
 }
 
-// chosen is the sentence that gives the reason for Node.
+// chosen returns the sentence with the reason for Node.
 func chosen(why string) string { return "Node was chosen: " + why + "." }
 
-// Choose returns the permanent engine of a version made from a draft, with the reason. The choice is nil if there was
-// only one option, and for a program that cannot run in any engine.
+// Choose returns the permanent engine of a version that is made from a draft, with the reason. The choice is nil if
+// there is only one option, and for a program that cannot run in any engine.
 func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open {
@@ -125,7 +125,7 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	return choice.Runtime, choice, nil
 }
 
-// needsNode returns why the settings of a program ask for Node, "" if they do not.
+// needsNode returns the reason why the settings of a program require Node, "" if they do not.
 func needsNode(spec registry.Spec) string {
 	switch {
 	case spec.Capabilities.Subprocess:
@@ -136,7 +136,7 @@ func needsNode(spec registry.Spec) string {
 	return ""
 }
 
-// settle selects Node for a reason, or explains why it is not available.
+// settle selects Node for a reason. If Node is not available, it explains that instead.
 func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
@@ -146,7 +146,7 @@ func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.Runtime
 	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, chosen(why)
 }
 
-// named returns the first gaps as a sentence, without the advice for goja.
+// named returns a text with the first missing features, without the advice for goja.
 func named(gaps []fault.Detail) string {
 	var all []string
 	for _, gap := range gaps[:min(len(gaps), mostNamed)] {
@@ -162,7 +162,7 @@ func named(gaps []fault.Detail) string {
 	return strings.Join(all, "; ")
 }
 
-// open reports whether there is a choice to make. If not, it returns the engine.
+// open reports whether there is a choice between engines. If there is none, it returns the only engine.
 func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
 	name, err := c.Specs.Runtime(spec)
 	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
@@ -203,7 +203,8 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 	return gaps, false, nil
 }
 
-// measure returns how many of a draft's newest runs used this code in goja, and the median of their processor time.
+// measure returns how many of a draft's newest runs executed this code in goja, and the median of their CPU time in
+// milliseconds.
 func (c *Chooser) measure(ctx context.Context, workspace, agentID string, spec registry.Spec) (int, float64, error) {
 	if agentID == "" {
 		return 0, 0, nil

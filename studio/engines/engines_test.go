@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/engines"
 )
 
-// server holds a real inspector, a fixed list of runs, and Node unless it lacks it.
+// server combines a real inspector, a fixed list of runs, and optionally Node.
 type server struct {
 	*inspect.Inspector
 	looked atomic.Int64
@@ -43,7 +43,7 @@ func (h *server) ListRuns(_ context.Context, workspace string, f registry.RunFil
 	return registry.RunPage{Items: h.runs}, nil
 }
 
-// Runtime returns the runtime as specs does: auto is goja, and python for Python.
+// Runtime implements engines.Specs: auto means goja for JavaScript and python for Python.
 func (h *server) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	switch {
 	case spec.Runtime != runtimes.Auto:
@@ -123,8 +123,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A program that does not bundle has no reason for an engine. One that names a module of Node still runs there, so that
-// its errors are those of the other imports alone.
+// A program that cannot be bundled gets no reason for its engine. If it imports a Node module it still runs in Node, so
+// that the errors are only about its other imports.
 func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]runtimes.Name{
@@ -143,7 +143,7 @@ func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 	}
 }
 
-// TestNothingToChoose checks that a named runtime, and a language with one runtime, have no reason.
+// There is no reason if the program names its runtime, or its language has only one.
 func TestNothingToChoose(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -159,8 +159,8 @@ func TestNothingToChoose(t *testing.T) {
 	}
 }
 
-// TestRunsOfADraft checks that the engine depends on the features that the code uses and not on earlier durations, and
-// that the same code is inspected once.
+// The engine of a draft depends on the features that its code uses, not on the CPU time of earlier runs. The same code
+// is inspected only once.
 func TestRunsOfADraft(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -182,7 +182,7 @@ func TestRunsOfADraft(t *testing.T) {
 	}
 }
 
-// TestInspectionThatFails checks that this is an internal error and no reason for an engine.
+// A failed inspection is an internal error, and not a reason for an engine.
 func TestInspectionThatFails(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -196,7 +196,7 @@ func TestInspectionThatFails(t *testing.T) {
 	}
 }
 
-// hurried is an inspector that runs out of time at its first call.
+// hurried is an inspector whose first call runs out of time.
 type hurried struct {
 	*server
 	looked bool
@@ -210,7 +210,7 @@ func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Repor
 	return h.server.Check(ctx, req)
 }
 
-// TestErrorsAreNotRemembered checks that errors of a busy moment do not determine a version's permanent runtime.
+// An error during high load does not determine the permanent runtime of a version.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)

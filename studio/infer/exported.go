@@ -26,12 +26,12 @@ type converted struct {
 	Vendor  string          `json:"vendor"`
 	Schema  json.RawMessage `json:"schema"`
 	Notes   []string        `json:"notes"`
-	Problem string          `json:"problem"` // why the library could not convert it
-	Absent  bool            `json:"absent"`  // the library cannot convert any schema
+	Problem string          `json:"problem"` // why the library cannot convert this schema
+	Absent  bool            `json:"absent"`  // whether the library cannot convert any schema
 }
 
-// exported replaces the schemas of types by those that the program exports as input and output. It loads the program in
-// the engine that runs it. places holds the positions of the exports in the source.
+// exported replaces the inferred schemas by those that the program exports as input and output. To read them it loads
+// the program in the engine that runs it. places contains the positions of the exports in the source.
 func (s *Service) exported(ctx context.Context, spec registry.Spec, job runtimes.Job, sum string, places map[string]registry.SchemaNote, found *result) (runtimes.Outcome, error) {
 	release, err := s.providePackages(ctx, spec, &job)
 	if err != nil {
@@ -62,7 +62,8 @@ func (s *Service) exported(ctx context.Context, spec registry.Spec, job runtimes
 	return outcome, replace(spec, sum, schemas, places, found)
 }
 
-// addConverter makes the script the entry of a job, and lets it import the program and the libraries that it needs.
+// addConverter makes the script the entry file of a job. The script may import the program and the libraries that it
+// needs.
 func addConverter(job *runtimes.Job) error {
 	entry := "atelier.schemas.mjs"
 	for n := 2; job.Files[entry] != nil; n++ {
@@ -105,8 +106,8 @@ func addConverter(job *runtimes.Job) error {
 	return err
 }
 
-// replace takes over the converted schemas. A schema whose library cannot convert it is refused, with the place of its
-// export.
+// replace sets the converted schemas in found. If the library cannot convert a schema, it returns an error with the
+// position of the export.
 func replace(spec registry.Spec, sum string, schemas map[string]converted, places map[string]registry.SchemaNote, found *result) error {
 	for _, side := range []string{"input", "output"} {
 		one, ok := schemas[side]
@@ -139,7 +140,7 @@ func replace(spec registry.Spec, sum string, schemas map[string]converted, place
 	return nil
 }
 
-// firstOf returns the first place of the exports.
+// firstOf returns the position of the input export, or else of the output export.
 func firstOf(places map[string]registry.SchemaNote) registry.SchemaNote {
 	if at, ok := places["input"]; ok {
 		return at
@@ -147,7 +148,7 @@ func firstOf(places map[string]registry.SchemaNote) registry.SchemaNote {
 	return places["output"]
 }
 
-// providePackages installs the packages of a program that is loaded. release must be called at the end.
+// providePackages installs the packages of a program before it is loaded. The caller must call release at the end.
 func (s *Service) providePackages(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
 	if !packages.Needed(spec) {
 		return func() {}, nil

@@ -1,6 +1,6 @@
-// Package infer derives the schemas of an agent from the types of its main, or from samples of its values. Types are
-// read in the sandbox, where Python also loads the program. The answer of the sandbox is checked like a schema that a
-// person writes.
+// Package infer derives the schemas of an agent from the types of its main function, or from samples of its values.
+// Types are read in the sandbox, where Python also loads the program. The result is checked like a schema that a person
+// writes.
 package infer
 
 import (
@@ -23,27 +23,27 @@ import (
 )
 
 const (
-	// maxMs limits the time of one inference. A program with a lower limit keeps it.
+	// maxMs is the maximum time of an inference in milliseconds. A program with a lower limit keeps its limit.
 	maxMs    = 10_000
 	maxNotes = 100
-	maxNote  = 2000 // bytes of a note
+	maxNote  = 2000 // maximum size of a note in bytes
 )
 
-// Chooser returns the engine that runs a program.
+// Chooser selects the engine that runs a program.
 type Chooser interface {
 	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 }
 
-// Options configures a Service. Engines describe the types of a program instead of running it; Lacks explains why one
-// is missing.
+// Options configures a Service. Engines read the types of a program without running it. Lacks explains why an engine is
+// missing.
 type Options struct {
 	Specs     *specs.Checker
 	Validator *specs.Validator
 	Router    *router.Router
-	Quotas    *quotas.Service // nil for none
+	Quotas    *quotas.Service // nil without quotas
 	Packages  *packages.Service
 	Engines   map[runtimes.Language]runtimes.Runtime
-	Programs  map[runtimes.Name]runtimes.Runtime // run programs whose schemas are exported
+	Programs  map[runtimes.Name]runtimes.Runtime // runtimes that load programs with exported schemas
 	Chooser   Chooser
 	Lacks     func(runtimes.Language) string
 	NewID     func() string
@@ -55,16 +55,17 @@ type Service struct{ Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// Infer returns the schemas that the types of a program describe. Errors: InvalidInput with file and line for a program
-// that cannot be loaded or described; RuntimeUnavailable; those of a run's quotas and queue.
+// Infer returns the schemas that the types of a program describe. Errors: InvalidInput with file and line if the
+// program cannot be loaded or described; RuntimeUnavailable; errors of the quotas and of the queue, as for a run.
 func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
 	return s.infer(ctx, actor, spec, true)
 }
 
-// errPackages reports that a program must be loaded with its packages.
+// errPackages reports that a program can only be loaded with its packages.
 var errPackages = errors.New("the schemas of the program need its packages")
 
-// Quick is Infer without installing packages. It returns an error if the program must be loaded with them.
+// Quick does the same as Infer without installing packages. It returns an error if the program can only be loaded with
+// them.
 func (s *Service) Quick(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
 	return s.infer(ctx, actor, spec, false)
 }
@@ -90,7 +91,7 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 		return registry.InferredSchemas{}, errPackages
 	}
 	job := s.job(actor, spec, sum)
-	if spec.Language == runtimes.Python { // it is loaded to read its types
+	if spec.Language == runtimes.Python { // Python must load the program to read its types
 		release, err := s.prepare(ctx, spec, &job)
 		if err != nil {
 			return registry.InferredSchemas{}, err
@@ -131,8 +132,8 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 	return s.finish(spec, found, lacking)
 }
 
-// withTypes adds the declarations of npm packages to a job. lacking is the reason why some are missing,
-// "" if none are.
+// withTypes adds the type declarations of npm packages to a job. lacking is the reason why some are missing, "" if none
+// are.
 func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtimes.Job, install bool) (described runtimes.Job, lacking string, err error) {
 	if spec.Language == runtimes.Python || !packages.Needed(spec) {
 		return job, "", nil
@@ -146,7 +147,7 @@ func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtime
 	}
 	types, err := s.Packages.ProvideTypes(ctx, job.Workspace, spec)
 	switch {
-	case fault.Is(err, fault.InvalidInput), fault.Is(err, fault.IndexUnavailable): // the types of the program are still readable
+	case fault.Is(err, fault.InvalidInput), fault.Is(err, fault.IndexUnavailable): // the types of the program itself can still be read
 		return job, "The types of the packages are missing, so " + effect + " " + err.Error(), nil
 	case err != nil:
 		return job, "", err
@@ -162,8 +163,8 @@ func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtime
 	return job, lacking, nil
 }
 
-// prepare installs the packages of a job before it has a turn, because an installation may take minutes. A workspace
-// without quota installs none.
+// prepare installs the packages of a job before the job gets a slot, because an installation may take minutes. If the
+// quota of the workspace is used up, it returns an error instead.
 func (s *Service) prepare(ctx context.Context, spec registry.Spec, job *runtimes.Job) (release func(), err error) {
 	if packages.Needed(spec) {
 		if err := s.within(ctx, job.Workspace); err != nil {
@@ -173,7 +174,7 @@ func (s *Service) prepare(ctx context.Context, spec registry.Spec, job *runtimes
 	return s.providePackages(ctx, spec, job)
 }
 
-// within refuses a workspace without quota.
+// within returns an error if the quota of the workspace is used up.
 func (s *Service) within(ctx context.Context, workspace string) error {
 	if s.Quotas == nil {
 		return nil
@@ -181,7 +182,8 @@ func (s *Service) within(ctx context.Context, workspace string) error {
 	return s.Quotas.Check(ctx, workspace)
 }
 
-// failed reports a program that could not be loaded. at is where it is if the error has no place.
+// failed returns the error for a program that could not be loaded. If the error has no position, it gets the position
+// at.
 func failed(ctx context.Context, spec registry.Spec, e runtimes.ProgramError, at registry.SchemaNote) error {
 	if ctx.Err() != nil {
 		return &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: ctx.Err()}
@@ -205,14 +207,14 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 	}
 }
 
-// turn is a place in the quotas and in the queue of runs.
+// turn is a place in the quotas and a slot in the queue of runs.
 type turn struct {
 	place  quotas.Place
 	ticket *router.Ticket
 	cpu    time.Duration
 }
 
-// admit waits for the turn of a job. The caller must end it.
+// admit waits for a slot for a job. The caller must call end on the turn.
 func (s *Service) admit(ctx context.Context, workspace, caller string) (*turn, error) {
 	t := &turn{}
 	var err error
@@ -232,19 +234,19 @@ func (s *Service) admit(ctx context.Context, workspace, caller string) (*turn, e
 	return t, nil
 }
 
-// end frees the turn and counts what was used.
+// end releases the slot and counts the used CPU time.
 func (t *turn) end() {
 	t.place.End(t.cpu, 0)
 	t.ticket.Release()
 }
 
-// note is a note about both schemas, or about one: input or output.
+// note is a note about one schema, input or output, or about both.
 type note struct {
 	registry.SchemaNote
 	About string `json:"about"`
 }
 
-// result holds the schemas that were inferred so far, and the places in the source that they came from.
+// result holds the schemas inferred so far, with the positions in the source from which they come.
 type result struct {
 	registry.InferredSchemas
 	notes         []note
@@ -257,13 +259,13 @@ type answer struct {
 	OutputSchema json.RawMessage       `json:"outputSchema"`
 	Source       registry.SchemaOrigin `json:"source"`
 	Notes        []note                `json:"notes"`
-	// Exported has the places of the exports that may be schemas of a library.
+	// Exported contains the positions of exports that may be schemas of a library.
 	Exported map[string]registry.SchemaNote `json:"exported"`
-	Main     registry.SchemaNote            `json:"main"` // its place
+	Main     registry.SchemaNote            `json:"main"` // position of the main function
 	Failed   *failure                       `json:"failed"`
 }
 
-// failure says why an engine describes no types. Code is one of failures.
+// failure is the reason why an engine described no types. Code is one of failures.
 type failure struct {
 	registry.SchemaNote
 	Code string `json:"code"`
@@ -271,8 +273,8 @@ type failure struct {
 
 var failures = []string{"syntax_error", "no_main", "too_large", "not_described"}
 
-// read checks the answer of an engine, which the program may have written itself. It also returns the places of exported
-// schemas.
+// read checks the answer of an engine. The answer is not trusted, because the program may have written it. read also
+// returns the positions of exported schemas.
 func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (result, map[string]registry.SchemaNote, error) {
 	var found answer
 	if err := json.Unmarshal(output, &found); err != nil {
@@ -291,10 +293,10 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	}, notes: found.Notes, input: found.Main, output: found.Main}, found.Exported, nil
 }
 
-// finish bounds the notes and checks the schemas. lacking is a note for schemas that come from types.
+// finish limits the notes and checks the schemas. lacking becomes a note if a schema comes from types.
 func (s *Service) finish(spec registry.Spec, found result, lacking string) (registry.InferredSchemas, error) {
 	typed := found.SchemaSources.Input.Source == registry.FromTypeScript || found.SchemaSources.Output.Source == registry.FromTypeScript
-	if !typed && spec.Language != runtimes.Python { // the types did not count, so their problems do not either
+	if !typed && spec.Language != runtimes.Python { // no schema comes from the types, so notes about them do not matter
 		found.notes = slices.DeleteFunc(found.notes, func(n note) bool { return n.About == "" })
 	}
 	found.Notes = notes(spec, found.notes)
@@ -304,7 +306,7 @@ func (s *Service) finish(spec registry.Spec, found result, lacking string) (regi
 	return found.InferredSchemas, s.check(spec, found)
 }
 
-// check refuses schemas that could not be saved, with the places that they came from.
+// check rejects schemas that could not be saved. The errors have the positions from which the schemas come.
 func (s *Service) check(spec registry.Spec, found result) error {
 	problems := &fault.Error{Code: fault.InvalidInput, Message: "The inferred schemas are not valid."}
 	for _, one := range []struct {
@@ -333,7 +335,7 @@ func (s *Service) check(spec registry.Spec, found result) error {
 	return nil
 }
 
-// refuse reports a program whose types cannot be described.
+// refuse returns the error for a program whose types cannot be described.
 func refuse(spec registry.Spec, d fault.Detail) error {
 	if _, ok := spec.Files[d.File]; !ok || d.Line < 0 || d.Column < 0 {
 		d.File, d.Line, d.Column = "", 0, 0
@@ -358,7 +360,7 @@ func notes(spec registry.Spec, said []note) []registry.SchemaNote {
 
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxNote)], "") }
 
-// silent is the host of a program whose types are read: its output goes nowhere, and it may call nothing.
+// silent is the host of a program whose types are read. It discards the output and rejects all calls.
 type silent struct{}
 
 func (silent) Emit(runtimes.Event) {}

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// These constants limit samples.
+// Limits of samples. sampleDepth is the maximum nesting, sampleBytes the maximum size of a value.
 const (
 	MaxSamples  = 100
 	sampleDepth = 64
@@ -29,7 +29,7 @@ type Sample struct {
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-// FromSamples guesses schemas that all samples fit. Properties that every sample has are required.
+// FromSamples derives schemas that all samples match. A property is required if every sample has it.
 func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error) {
 	if len(samples) == 0 || len(samples) > MaxSamples {
 		return registry.InferredSchemas{}, fault.Invalid("/samples", "must have 1 to %d samples.", MaxSamples)
@@ -80,7 +80,7 @@ func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error
 	return guess, s.check(registry.Spec{}, result{InferredSchemas: guess})
 }
 
-// schemaOf returns a schema that all values fit, {} for no values.
+// schemaOf returns a schema that all values match; {} if there are no values.
 func schemaOf(values []any) map[string]any {
 	kinds, objects, items, texts := map[string]bool{}, []map[string]any{}, []any{}, []string{}
 	for _, value := range values {
@@ -128,7 +128,7 @@ func schemaOf(values []any) map[string]any {
 	return schema
 }
 
-// describeObjects adds the properties of objects to their schema.
+// describeObjects adds the properties of objects to their common schema.
 func describeObjects(schema map[string]any, objects []map[string]any) {
 	byName := map[string][]any{}
 	for _, object := range objects {
@@ -160,7 +160,7 @@ func numberKind(n json.Number) string {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// formatOf returns the format that all texts have, "" for none.
+// formatOf returns the format that all texts match, "" if there is none.
 func formatOf(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -183,7 +183,7 @@ type Runs interface {
 	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// runsBytes bounds the values of recorded runs that a guess reads. Runs beyond it are left out.
+// runsBytes is the maximum total size of the recorded values that are read. Further runs are ignored.
 const runsBytes = 8 << 20
 
 // fitsSample reports whether a recorded value is within the limits of samples, which are lower than those of runs.
@@ -191,8 +191,9 @@ func fitsSample(value json.RawMessage) bool {
 	return jcs.Check(value, jcs.Limits{Depth: sampleDepth, Bytes: sampleBytes}) == nil
 }
 
-// FromRuns guesses schemas that the newest recorded runs of an agent fit: the inputs of all, and the outputs of those that
-// succeeded. Runs of programs with the flag pii_risk have no values. Error: InvalidInput if no run has any.
+// FromRuns derives schemas from the newest recorded runs of an agent: from the inputs of all runs, and the outputs of
+// those that succeeded. Runs of programs with the flag pii_risk have no values. Error: InvalidInput if no run has
+// values.
 func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs, filter registry.RunFilter) (registry.InferredSchemas, error) {
 	page, err := runs.List(ctx, actor, filter)
 	if err != nil {
@@ -205,7 +206,7 @@ func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs,
 			continue
 		}
 		run, err := runs.Recorded(ctx, actor, one.ID)
-		if fault.Is(err, fault.NotFound) { // retention has deleted it since
+		if fault.Is(err, fault.NotFound) { // retention has deleted the run since the list was read
 			continue
 		}
 		if err != nil {
