@@ -8,7 +8,8 @@ import (
 	"math"
 )
 
-// mostEmbedded bounds the texts of one request, so that vectors of 4096 numbers fit in an answer.
+// mostEmbedded is the maximum number of texts in one request, so that an answer with vectors of 4096 numbers is not too
+// large.
 const mostEmbedded = 8
 
 type embedRequest struct {
@@ -26,8 +27,9 @@ type embedReply struct {
 	} `json:"usage"`
 }
 
-// Embed returns a vector of length 1 for each text, over the Embeddings API of OpenAI. A busy model is not asked again:
-// the caller can do without. With an error it returns the vectors of the texts before it. Error: ModelUnavailable.
+// Embed returns a unit vector for each text, from the Embeddings API of OpenAI. It does not retry if the model is busy,
+// because callers work without vectors. After an error it returns the vectors of the texts that succeeded before.
+// Error: ModelUnavailable.
 func (m *Model) Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error) {
 	for len(texts) > 0 {
 		part := texts[:min(len(texts), mostEmbedded)]
@@ -68,7 +70,7 @@ func readVectors(body []byte, count int) ([][]float32, int64, error) {
 	return vectors, answer.Usage.PromptTokens, nil
 }
 
-// normalize scales a vector to the length 1. It reports whether that is possible.
+// normalize scales a vector to length 1. It returns false if that is impossible, for example for a zero vector.
 func normalize(v []float32) bool {
 	sum := 0.0
 	for _, x := range v {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/llm"
 )
 
-// embedder returns a model behind a server that answers with a status and a text.
+// embedder returns a model whose server answers with a fixed status and text.
 func embedder(t *testing.T, status int, text string) *llm.Model {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,8 +30,7 @@ func embedder(t *testing.T, status int, text string) *llm.Model {
 	return model
 }
 
-// TestModel_Embed_VectorsInOrderOfTexts expects vectors of length 1 in the order of the texts, whatever the order of the
-// answer.
+// The vectors have length 1 and the order of the texts, even if the answer has another order.
 func TestModel_Embed_VectorsInOrderOfTexts(t *testing.T) {
 	t.Parallel()
 	vectors, tokens, err := embedder(t, 200, `{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}`).Embed(t.Context(), []string{"a", "b"})
@@ -63,8 +62,8 @@ func TestModel_Embed_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestModel_Embed_LongVectors expects requests whose answers fit, each number written with 17 digits, and after a failure
-// the vectors of the requests before it.
+// Long vectors are requested in several small requests, so that the answers are not too large. After a failure the
+// vectors of the earlier requests are returned.
 func TestModel_Embed_LongVectors(t *testing.T) {
 	t.Parallel()
 	numbers := strings.Repeat("-0.012345678901234567,", 4095) + "1"
@@ -97,8 +96,8 @@ func TestModel_Embed_LongVectors(t *testing.T) {
 	}
 }
 
-// TestModel_FillInWords_AnswerIsBounded expects a bound of the answer, an answer that was cut at it, and no bound for a
-// model that refuses it.
+// A completion request limits the length of the answer, and an answer that was cut at this limit is used. If a model
+// rejects the limit, the request is repeated without it.
 func TestModel_FillInWords_AnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, refuses := range []bool{false, true} {

@@ -1,4 +1,4 @@
-// Package llm lets workspaces use the language model of the server. It counts their tokens and keeps them within bounds.
+// Package llm gives workspaces access to the language model of the server. It counts and limits their tokens.
 package llm
 
 import (
@@ -18,24 +18,24 @@ import (
 // Asker is a language model.
 type Asker interface {
 	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
-	// Fill returns the text at a gap. A model that cannot fill in the middle is asked in words.
+	// Fill returns text for a gap. If the model has no endpoint for that, it gets the messages inWords instead.
 	Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error)
 }
 
-// Embedder is a model that turns texts into vectors. Texts of similar meaning have vectors of similar direction.
+// Embedder is a model that converts texts to vectors. Texts with similar meanings have vectors with similar directions.
 type Embedder interface {
-	// Embed returns one vector for each text, and the tokens that they cost, 0 if the model does not count them. With an
-	// error it returns the vectors of the first texts, which are not asked for again.
+	// Embed returns one vector for each text, and the number of tokens used, 0 if the model does not report it. After
+	// an error it returns the vectors of the first texts, which the caller need not request again.
 	Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error)
 }
 
-// Store stores which workspaces have switched the model off, and which chose another one.
+// Store stores the model choice of each workspace: a model, or none.
 type Store interface {
 	ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error)
 	ChooseModel(ctx context.Context, workspace string, c registry.ModelChoice) error
 }
 
-// Ledger counts tokens by workspace and month.
+// Ledger stores the used tokens by workspace and month.
 type Ledger interface {
 	ModelUse(ctx context.Context, workspace, month string) (registry.Tokens, error)
 	AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error
@@ -46,22 +46,22 @@ type Workspaces interface {
 	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
 }
 
-// Budgets refuses requests of workspaces whose budget is used up.
+// Budgets rejects requests of workspaces whose budget is used up.
 type Budgets interface {
 	CheckTokens(ctx context.Context, workspace string) error
 }
 
 // Options configures a Service.
 type Options struct {
-	Model      Asker            // nil for none
-	Name       string           // of Model
-	Others     map[string]Asker // that workspaces may choose instead, by name
-	Programs   Asker            // asked by programs; nil for the model of the workspace
-	Completer  Asker            // asked while a person types; nil for the model of the workspace
-	Embedder   Embedder         // nil for none
+	Model      Asker            // nil without a language model
+	Name       string           // name of Model
+	Others     map[string]Asker // other models that workspaces may choose, by name
+	Programs   Asker            // used by programs; nil means the model of the workspace
+	Completer  Asker            // used for suggestions while a person types; nil means the model of the workspace
+	Embedder   Embedder         // nil without embeddings
 	Vectors    string           // name of Embedder
-	Allowed    []string         // names of workspaces that may use the model; empty for all
-	PerMonth   int64            // tokens of a workspace in a calendar month; 0 for no limit
+	Allowed    []string         // names of workspaces that may use a model; empty means all
+	PerMonth   int64            // maximum tokens of a workspace in a calendar month; 0 means no limit
 	Store      Store
 	Ledger     Ledger
 	Workspaces Workspaces
@@ -69,7 +69,7 @@ type Options struct {
 	Now        func() time.Time
 }
 
-// Service gives workspaces access to the model. It is safe for concurrent use.
+// Service gives workspaces access to language models. It is safe for concurrent use.
 type Service struct{ Options }
 
 // New returns the service.
@@ -104,7 +104,7 @@ func (s *Service) State(ctx context.Context, workspace string) (State, error) {
 	if state.Allowed {
 		state.Models = append([]string{s.Name}, slices.Sorted(maps.Keys(s.Others))...)
 		state.Model = s.Name
-		if s.Others[choice.Model] != nil { // else the operator no longer offers it
+		if s.Others[choice.Model] != nil { // otherwise the operator no longer offers it
 			state.Model = choice.Model
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Service) State(ctx context.Context, workspace string) (State, error) {
 	return state, err
 }
 
-// Choose switches the model on or off for the actor's workspace, and selects one; "" leaves the model as it is. Error:
+// Choose switches the model on or off for the actor's workspace, and selects one; "" keeps the selected model. Error:
 // InvalidInput.
 func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, model string) (State, error) {
 	state, err := s.State(ctx, actor.Workspace)
@@ -124,7 +124,7 @@ func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, mod
 	} else if !slices.Contains(state.Models, model) {
 		return state, fault.Invalid("/model", "must be one of the models that the operator of the server offers: %s.", cmp.Or(strings.Join(state.Models, ", "), "none"))
 	}
-	if model == s.Name { // also if the operator names another one later
+	if model == s.Name { // store no name, so that the workspace follows the operator's default
 		model = ""
 	}
 	if err := s.Store.ChooseModel(ctx, actor.Workspace, registry.ModelChoice{Off: !on, Model: model}); err != nil {
@@ -133,7 +133,7 @@ func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, mod
 	return s.State(ctx, actor.Workspace)
 }
 
-// allowed reports whether the operator has a model for a workspace.
+// allowed reports whether the operator lets a workspace use a model.
 func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
 	if s.Model == nil || len(s.Allowed) == 0 {
 		return s.Model != nil, nil
@@ -145,13 +145,14 @@ func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
 	return slices.Contains(s.Allowed, found.Name), err
 }
 
-// Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable, QuotaExceeded, BudgetExceeded.
+// Check returns an error if a workspace may not use the model now. Errors: ModelUnavailable; QuotaExceeded;
+// BudgetExceeded.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	_, err := s.model(ctx, workspace)
 	return err
 }
 
-// model returns the model of a workspace. It fails as Check does.
+// model returns the model of a workspace. Errors: those of Check.
 func (s *Service) model(ctx context.Context, workspace string) (Asker, error) {
 	state, err := s.State(ctx, workspace)
 	switch {
@@ -175,7 +176,7 @@ func (s *Service) model(ctx context.Context, workspace string) (Asker, error) {
 	return chosen, s.Budgets.CheckTokens(ctx, workspace)
 }
 
-// Ask asks the model of a workspace and counts the tokens. It fails as Check does.
+// Ask sends messages to the model of a workspace and counts the tokens. Errors: those of Check and of the model.
 func (s *Service) Ask(ctx context.Context, workspace string, messages []Message, shape json.RawMessage) (Reply, error) {
 	model, err := s.model(ctx, workspace)
 	if err != nil {
@@ -185,7 +186,8 @@ func (s *Service) Ask(ctx context.Context, workspace string, messages []Message,
 	return s.counted(ctx, workspace, messages, reply, err)
 }
 
-// AskProgram asks the model of programs for a run. It fails as Check does.
+// AskProgram sends the messages of a running program to the model for programs. Errors: those of Check and of the
+// model.
 func (s *Service) AskProgram(ctx context.Context, workspace string, messages []Message) (Reply, error) {
 	model, err := s.model(ctx, workspace)
 	if err != nil {
@@ -198,7 +200,7 @@ func (s *Service) AskProgram(ctx context.Context, workspace string, messages []M
 	return s.counted(ctx, workspace, messages, reply, err)
 }
 
-// Fill asks the model of completions for the text at a gap. It fails as Check does.
+// Fill requests text for a gap from the model for suggestions. Errors: those of Check and of the model.
 func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords []Message) (Reply, error) {
 	model, err := s.model(ctx, workspace)
 	if err != nil {
@@ -209,14 +211,14 @@ func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords [
 	}
 	began := s.Now()
 	reply, err := model.Fill(ctx, gap, inWords)
-	if err != nil && reply.Sent && reply.Tokens.Total() == 0 { // the person typed on; the model has written until then
+	if err != nil && reply.Sent && reply.Tokens.Total() == 0 { // the person typed on and cancelled the request; the model has already written a part
 		reply.Tokens = estimated(inWords, "")
 		reply.Tokens.Output = 1 + min(fillTokens, int64(s.Now().Sub(began).Seconds()*tokensPerSecond))
 	}
 	return s.counted(ctx, workspace, inWords, reply, err)
 }
 
-// Embedding returns the name of the model that turns texts into vectors, "" if the server has none.
+// Embedding returns the name of the embedding model, "" if the server has none.
 func (s *Service) Embedding() string {
 	if s.Embedder == nil {
 		return ""
@@ -224,8 +226,8 @@ func (s *Service) Embedding() string {
 	return s.Vectors
 }
 
-// Embed turns texts into vectors for a workspace and counts the tokens. With an error it returns the vectors of the first
-// texts. It fails as Check does.
+// Embed converts texts to vectors for a workspace and counts the tokens. After an error it returns the vectors of the
+// first texts. Errors: those of Check and of the model.
 func (s *Service) Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error) {
 	if err := s.Check(ctx, workspace); err != nil {
 		return nil, err
@@ -245,12 +247,13 @@ func (s *Service) Embed(ctx context.Context, workspace string, texts []string) (
 	return vectors, err
 }
 
-// counted counts the tokens of an answer.
+// counted adds the tokens of a reply to the usage of a workspace. It also counts a failed request that the model
+// received.
 func (s *Service) counted(ctx context.Context, workspace string, messages []Message, reply Reply, err error) (Reply, error) {
 	if (err == nil || reply.Sent) && reply.Tokens.Total() == 0 {
 		reply.Tokens = estimated(messages, reply.Text)
 	}
-	if reply.Tokens.Total() > 0 { // also of an answer that was cut or refused, or that the caller did not wait for
+	if reply.Tokens.Total() > 0 { // also for an answer that was cut or rejected, or that the caller did not wait for
 		if failed := s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), reply.Tokens); failed != nil && err == nil {
 			err = failed
 		}
@@ -258,13 +261,14 @@ func (s *Service) counted(ctx context.Context, workspace string, messages []Mess
 	return reply, err
 }
 
-// bytesPerToken is the usual length of a token in English text and code.
+// bytesPerToken is the typical size of a token in English text and code.
 const bytesPerToken = 4
 
-// tokensPerSecond is the usual speed of a model.
+// tokensPerSecond is the typical speed of a model.
 const tokensPerSecond = 50
 
-// estimated counts tokens for a model that does not, so that bounds hold there too.
+// estimated estimates the tokens of a request, for models that do not report them. So the limits apply to these models
+// too.
 func estimated(messages []Message, answer string) registry.Tokens {
 	asked := 0
 	for _, m := range messages {

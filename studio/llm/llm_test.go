@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/llm"
 )
 
-// ledger counts tokens in memory. It lets every workspace use the model.
+// ledger stores used tokens in memory. It lets every workspace use the model.
 type ledger struct{ used registry.Tokens }
 
 func (l *ledger) ModelUse(context.Context, string, string) (registry.Tokens, error) {
@@ -34,8 +34,8 @@ func (*ledger) ChooseModel(context.Context, string, registry.ModelChoice) error 
 
 func (*ledger) CheckTokens(context.Context, string) error { return nil }
 
-// TestAskProgram_NoAnswer_PromptCounted checks that a question which reached the model counts although its run ended
-// before the answer, and that a question which the model refused does not.
+// A request that reached the model counts, even if the run ended before the answer. A request that the model rejected
+// does not count.
 func TestAskProgram_NoAnswer_PromptCounted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

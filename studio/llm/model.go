@@ -25,20 +25,20 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Reply is the text of a model's answer.
+// Reply is the answer of a model.
 type Reply struct {
 	Text   string
-	Model  string          // its name
-	Tokens registry.Tokens // estimated if the model does not count them
-	Sent   bool            // the model got the question and did not refuse it, so it uses tokens even if no answer came
+	Model  string          // name of the model that answered
+	Tokens registry.Tokens // estimated if the model does not report them
+	Sent   bool            // whether the model received the request and did not reject it; then it uses tokens even without an answer
 }
 
 const (
-	maxReply    = 1 << 20 // bytes of one answer
-	maxRefusals = 4       // requests to a busy model before an attempt ends
+	maxReply    = 1 << 20 // maximum size of one answer in bytes
+	maxRefusals = 4       // maximum number of requests while the model is busy
 )
 
-// Statuses of a model's answer. They are not statuses of this server.
+// HTTP status codes that a model's server may answer with.
 const (
 	badRequest     = 400
 	unauthorized   = 401
@@ -53,30 +53,30 @@ const (
 
 // ModelOptions configures a Model.
 type ModelOptions struct {
-	BaseURL   string // such as http://127.0.0.1:11434/v1
+	BaseURL   string // for example http://127.0.0.1:11434/v1
 	Name      string
-	Key       string        // "" for none
-	Timeout   time.Duration // of one request
-	Delay     time.Duration // before a busy model is asked again, doubled each time
-	LongDelay time.Duration // longest of these delays
+	Key       string        // API key; "" for none
+	Timeout   time.Duration // maximum duration of one request
+	Delay     time.Duration // first delay before a busy model gets the request again; it doubles each time
+	LongDelay time.Duration // maximum of these delays
 }
 
-// Model asks a language model over the Chat Completions API of OpenAI, which local servers speak too. It is safe for
-// concurrent use.
+// Model is a client of the Chat Completions API of OpenAI, which local servers offer too. It is safe for concurrent
+// use.
 type Model struct {
 	ModelOptions
 
 	client    *http.Client
-	schemaOff atomic.Bool // the server refuses response_format
-	middleOff atomic.Bool // the server or the model has no fill-in-the-middle
-	boundOff  atomic.Bool // the model refuses max_tokens
+	schemaOff atomic.Bool // the server rejects response_format
+	middleOff atomic.Bool // the server or the model does not support fill-in-the-middle
+	boundOff  atomic.Bool // the model rejects max_tokens
 }
 
 // NewModel returns a model.
 func NewModel(o ModelOptions) *Model {
 	return &Model{ModelOptions: o, client: &http.Client{
 		Timeout:       o.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a redirect would carry the key elsewhere
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // following a redirect could send the key to another server
 	}}
 }
 
@@ -87,7 +87,7 @@ type chatRequest struct {
 	Model    string          `json:"model"`
 	Messages []Message       `json:"messages"`
 	Format   *responseFormat `json:"response_format,omitempty"`
-	// MaxTokens bounds the answer; 0 for no bound.
+	// MaxTokens limits the length of the answer; 0 means no limit.
 	MaxTokens int `json:"max_tokens,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type formatSchema struct {
 
 type chatReply struct {
 	Choices []struct {
-		Text    string `json:"text"` // of the Completions API
+		Text    string `json:"text"` // used by the Completions API
 		Message struct {
 			Content string `json:"content"`
 			Refusal string `json:"refusal"`
@@ -121,10 +121,10 @@ func (r chatReply) tokens() registry.Tokens {
 	return registry.Tokens{Input: r.Usage.PromptTokens, Output: r.Usage.CompletionTokens}
 }
 
-// refusal is an answer with another status than 200.
+// refusal is the error for an answer whose status is not 200.
 type refusal struct {
 	status int
-	after  time.Duration // from Retry-After, 0 for none
+	after  time.Duration // delay from the header Retry-After, 0 without one
 }
 
 func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
@@ -132,7 +132,8 @@ func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
 // busy reports whether the same request may succeed later.
 func (r *refusal) busy() bool { return r.status == tooMany || r.status >= serverError }
 
-// unsupported reports whether the server has no such operation, or not for this model or with a field of the request.
+// unsupported reports whether the status means that the server does not support the operation, the model or a field of
+// the request.
 func (r *refusal) unsupported() bool {
 	switch r.status {
 	case badRequest, notFound, notAllowed, unprocessable, notImplemented:
@@ -141,15 +142,16 @@ func (r *refusal) unsupported() bool {
 	return false
 }
 
-// Ask sends a conversation and returns the answer. shape is the JSON Schema of the wanted answer, nil for prose. A busy
-// model is asked again. Error: ModelUnavailable.
+// Ask sends a conversation and returns the answer. shape is the JSON Schema of the answer, nil for free text. It
+// retries while the model is busy. Error: ModelUnavailable.
 func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error) {
 	delay := m.Delay
 	for n := 1; ; n++ {
 		reply, err := m.ask(ctx, messages, shape)
 		var refused *refusal
 		if errors.As(err, &refused) && refused.status == badRequest && shape != nil && !m.schemaOff.Load() {
-			// Servers without structured output refuse the field. The prompt describes the form too.
+			// A server without structured output rejects the field response_format. Repeat without it: the prompt also
+			// describes the format.
 			if reply, err = m.ask(ctx, messages, nil); err == nil {
 				m.schemaOff.Store(true)
 			}
@@ -170,7 +172,7 @@ func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessa
 	}
 }
 
-// Pause waits, or returns the error of a context that ends first.
+// Pause waits for a duration. If the context ends first, it returns an error.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -196,10 +198,10 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	return reply, err
 }
 
-// Gap is a place in a text at which a model writes.
+// Gap is a position in a text at which a model inserts text.
 type Gap struct{ Before, After string }
 
-// fillTokens bounds the answer at a gap.
+// fillTokens is the maximum length of the text at a gap in tokens.
 const fillTokens = 160
 
 type fillRequest struct {
@@ -210,8 +212,8 @@ type fillRequest struct {
 	Temperature int    `json:"temperature"`
 }
 
-// Fill returns the text that the model writes at a gap, over the Completions API. A model that cannot fill in the middle is
-// asked in words. A busy model is not asked again. Error: ModelUnavailable.
+// Fill returns text for a gap, from the Completions API. If the model does not support fill-in-the-middle, it sends
+// inWords to the chat API instead. It does not retry if the model is busy. Error: ModelUnavailable.
 func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error) {
 	if reply, able, err := m.fill(ctx, gap); able {
 		return reply, m.described(err)
@@ -220,7 +222,7 @@ func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, er
 	return reply, m.described(err)
 }
 
-// askBriefly asks in words for a text of a few lines. What the model wrote up to the bound is the answer.
+// askBriefly requests a text of a few lines. If the text is cut at the limit, the part before the limit is the answer.
 func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, error) {
 	question := chatRequest{Model: m.Name, Messages: messages, MaxTokens: fillTokens}
 	if m.boundOff.Load() {
@@ -228,7 +230,7 @@ func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, erro
 	}
 	text, sent, err := m.post(ctx, "/chat/completions", question)
 	var refused *refusal
-	if errors.As(err, &refused) && refused.status == badRequest && question.MaxTokens > 0 { // as models that think do
+	if errors.As(err, &refused) && refused.status == badRequest && question.MaxTokens > 0 { // reasoning models reject max_tokens
 		question.MaxTokens = 0
 		if text, sent, err = m.post(ctx, "/chat/completions", question); err == nil {
 			m.boundOff.Store(true)
@@ -245,7 +247,7 @@ func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, erro
 	return reply, err
 }
 
-// fill asks for the text at a gap. It reports whether the model is able to fill in the middle.
+// fill requests the text at a gap. able is false if the model does not support fill-in-the-middle.
 func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err error) {
 	if m.middleOff.Load() {
 		return Reply{}, false, nil
@@ -256,15 +258,15 @@ func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err 
 		return Reply{Sent: sent, Model: m.Name}, true, err
 	}
 	var answer chatReply
-	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // or something else lives at the address
+	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // or another kind of server has this address
 		m.middleOff.Store(true)
 		return Reply{}, false, nil
 	}
 	return Reply{Sent: true, Text: answer.Choices[0].Text, Tokens: answer.tokens(), Model: m.Name}, true, nil
 }
 
-// post sends a question and returns the body of the answer. sent reports whether the model got the question and did not
-// refuse it.
+// post sends a request and returns the body of the answer. got reports whether the model received the request and did
+// not reject it.
 func (m *Model) post(ctx context.Context, path string, question any) (answer []byte, got bool, err error) {
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -284,13 +286,13 @@ func (m *Model) post(ctx context.Context, path string, question any) (answer []b
 	if err != nil {
 		return nil, sent.Load(), err
 	}
-	defer func() { _ = response.Body.Close() }() // reading is finished
+	defer func() { _ = response.Body.Close() }() // the body was read, so an error has no effect
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
 		return nil, response.StatusCode == http.StatusOK, err
 	case response.StatusCode != http.StatusOK:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for a date, which models do not send
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is a date, which model servers do not send
 		return nil, false, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
 	case len(text) > maxReply:
 		return nil, true, errors.New("the answer is larger than 1 MiB")
@@ -319,7 +321,7 @@ func read(text []byte) (Reply, error) {
 	return reply, nil
 }
 
-// described turns an error into one for the caller. It names no address and no key.
+// described returns the error for the caller. It omits the address and the key of the model.
 func (m *Model) described(err error) error {
 	if err == nil {
 		return nil
@@ -327,7 +329,7 @@ func (m *Model) described(err error) error {
 	var refused *refusal
 	var address *url.Error
 	if errors.As(err, &address) {
-		err = address.Err // without the address
+		err = address.Err // omit the address
 	}
 	text := "The language model gives no answer: " + fault.Shown(err.Error(), 300) + "."
 	switch {

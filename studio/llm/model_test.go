@@ -93,7 +93,7 @@ func TestModel_Refusals(t *testing.T) {
 	}
 }
 
-// TestModel_UnknownToolCall_NoText returns no text for a call of a tool that was not offered, so that the caller asks again.
+// A call of a tool that was not offered is returned as an empty text, so that the caller asks again.
 func TestModel_UnknownToolCall_NoText(t *testing.T) {
 	t.Parallel()
 	reply, err := ask(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -104,7 +104,7 @@ func TestModel_UnknownToolCall_NoText(t *testing.T) {
 	}
 }
 
-// TestModel_Redirect keeps the key from other servers.
+// The key is not sent to another server after a redirect.
 func TestModel_Redirect(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Read verifies an access token of the provider and returns its content. The caller must check the audiences. Only a
-// signed JWT can be read. Errors: Unauthenticated; ProviderUnavailable.
+// Read verifies an access token of the provider and returns its contents. It does not check the audiences; the caller
+// must. The token must be a signed JWT. Errors: Unauthenticated; ProviderUnavailable.
 func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken, error) {
 	verifier, err := s.verifier(oidc.ClientContext(ctx, s.http))
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Service) verifier(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return s.tokens, nil
 }
 
-// unverified distinguishes a token that is wrong from keys that cannot be fetched. The library keeps only the text of such
-// an error.
+// unverified returns the error for a token that could not be verified: the token is wrong, or the keys could not be
+// fetched. It compares texts, because the library does not wrap the cause.
 func (s *Service) unverified(ctx context.Context, err error) error {
 	if text := err.Error(); strings.Contains(text, "fetching keys") && !strings.Contains(text, errEarly.Error()) {
 		return s.unavailable(ctx, err)

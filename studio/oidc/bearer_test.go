@@ -81,8 +81,7 @@ func TestRead_ProviderDown_Unavailable(t *testing.T) {
 	}
 }
 
-// TestRead_ManyWrongTokens_KeysFetchedOnce expects that tokens of strangers do not become requests to the provider, and
-// that a right token passes among them.
+// Wrong tokens of strangers do not cause requests to the provider. A correct token among them is accepted.
 func TestRead_ManyWrongTokens_KeysFetchedOnce(t *testing.T) {
 	t.Parallel()
 	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -107,8 +106,8 @@ func TestRead_ManyWrongTokens_KeysFetchedOnce(t *testing.T) {
 	}
 }
 
-// TestRead_KeysUnreachable_Unavailable expects that a token which cannot be verified now is not called wrong, and that
-// known keys verify tokens while the provider is down.
+// If the keys cannot be fetched, a token is reported as unverifiable, not as wrong. Cached keys verify tokens while the
+// provider is down.
 func TestRead_KeysUnreachable_Unavailable(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"keys unknown": false, "keys known": true} {
@@ -118,7 +117,7 @@ func TestRead_KeysUnreachable_Unavailable(t *testing.T) {
 			p.claims = map[string]any{"iss": p.URL, "sub": "1", "aud": []string{"https://a.example/mcp"}, "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix()}
 			s := oidc.New(oidc.Options{Issuer: p.URL, Client: "studio", GroupsClaim: "groups", Log: slog.New(slog.DiscardHandler), Now: time.Now})
 			t.Cleanup(s.Close)
-			if _, _, err := s.Begin(t.Context(), callback); err != nil { // reads the metadata, but no keys
+			if _, _, err := s.Begin(t.Context(), callback); err != nil { // reads the metadata, but not the keys
 				t.Fatal(err)
 			}
 			token := p.sign(t, p.key)

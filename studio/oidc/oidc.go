@@ -1,5 +1,5 @@
-// Package oidc authenticates people at an OpenID provider with the code flow and PKCE. It implements only the protocol.
-// Package studio/access manages rights.
+// Package oidc authenticates people with an OpenID provider, using the authorization code flow with PKCE. It implements
+// only the protocol. Package studio/access manages rights.
 package oidc
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Options configures a Service. Secret is "" for a client without one.
+// Options configures a Service. If the client has no secret, Secret is "".
 type Options struct {
 	Issuer      string
 	Client      string
 	Secret      string
 	Scopes      []string // in addition to openid
 	GroupsClaim string
-	Log         *slog.Logger // logs why the provider cannot be reached
+	Log         *slog.Logger // receives the reasons why the provider cannot be reached
 	Now         func() time.Time
 }
 
@@ -35,11 +35,11 @@ type Options struct {
 type Service struct {
 	Options
 	http *http.Client
-	keys *http.Client // fetches the keys of access tokens
+	keys *http.Client // fetches the keys that verify access tokens
 
 	mu       sync.Mutex
-	provider *oidc.Provider        // nil until it was reached
-	tokens   *oidc.IDTokenVerifier // of access tokens; nil until the first one
+	provider *oidc.Provider        // nil until the provider was reached
+	tokens   *oidc.IDTokenVerifier // verifies access tokens; nil until the first one
 }
 
 // New returns the service. It contacts the provider only at the first sign-in, so that the server starts even if the
@@ -55,15 +55,16 @@ func New(o Options) *Service {
 // Close closes the connections to the provider.
 func (s *Service) Close() { s.http.CloseIdleConnections() }
 
-// Attempt is stored by the browser while its user is at the provider. It proves that a response belongs to the request.
+// Attempt is stored in the browser while its user signs in at the provider. It shows that the response belongs to a
+// request of this browser.
 type Attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// Begin starts an attempt and returns the provider's address to which the browser must go. The provider sends the
-// browser back to callback. Error: ProviderUnavailable.
+// Begin starts an attempt and returns the provider's URL to which the browser must go. The provider redirects the
+// browser to callback. Error: ProviderUnavailable.
 func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	config, _, err := s.config(ctx, callback)
@@ -74,8 +75,8 @@ func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, 
 	return a, config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// Finish converts the provider's response to the identity of the user. Errors: BadRequest for a response to another
-// request; Unauthenticated if the provider rejected the user or its claims are invalid; ProviderUnavailable.
+// Finish converts the provider's response to the identity of the user. Errors: BadRequest if the response belongs to
+// another request; Unauthenticated if the provider rejected the user or its claims are invalid; ProviderUnavailable.
 func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer url.Values) (registry.Identity, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) != 1 {
@@ -145,7 +146,7 @@ func (s *Service) config(ctx context.Context, callback string) (*oauth2.Config, 
 	}, provider, nil
 }
 
-// reach reads the provider's metadata, once.
+// reach returns the provider. The first call reads the provider's metadata.
 func (s *Service) reach(ctx context.Context) (*oidc.Provider, error) {
 	s.mu.Lock()
 	provider := s.provider

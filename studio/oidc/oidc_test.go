@@ -27,18 +27,18 @@ import (
 
 const callback = "http://127.0.0.1:8002/login/oidc/callback"
 
-// liar is a provider whose responses a test controls. The browser tests use a real provider.
+// liar is a provider whose responses the test controls. The browser tests use a real provider.
 type liar struct {
 	*httptest.Server
 	key     *rsa.PrivateKey
 	claims  map[string]any
 	info    map[string]any // response of the userinfo endpoint; nil removes the endpoint
 	token   http.HandlerFunc
-	asked   url.Values // values of the last exchange
-	issuers string     // what it calls itself, "" for the truth
-	tokens  string     // where it says that codes are exchanged, "" for the truth
+	asked   url.Values // form values of the last code exchange
+	issuers string     // issuer in its metadata, "" for the correct one
+	tokens  string     // token endpoint in its metadata, "" for the correct one
 	log     bytes.Buffer
-	fetched atomic.Int64 // how often its keys were fetched
+	fetched atomic.Int64 // number of times that its keys were fetched
 }
 
 func newLiar(t *testing.T) *liar {
@@ -102,7 +102,7 @@ func (p *liar) sign(t *testing.T, key *rsa.PrivateKey) string {
 	return token
 }
 
-// begin starts an attempt, and sets truthful claims for it.
+// begin starts an attempt and sets correct claims for it.
 func (p *liar) begin(t *testing.T) (*oidc.Service, oidc.Attempt, url.Values) {
 	t.Helper()
 	s := oidc.New(oidc.Options{
@@ -258,7 +258,8 @@ func TestAProviderThatComesBackIsAskedAgain(t *testing.T) {
 	}
 }
 
-// The page of a proxy in place of the provider was logged completely, up to a megabyte for every sign-in.
+// Regression: if a proxy answered instead of the provider, its whole page was logged, up to a megabyte for each
+// sign-in.
 func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -274,7 +275,7 @@ func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	}
 }
 
-// TestCodesGoNowhereUnencrypted checks that the provider's metadata cannot lead to unencrypted addresses.
+// The provider's metadata cannot make the server use unencrypted addresses.
 func TestCodesGoNowhereUnencrypted(t *testing.T) {
 	t.Parallel()
 	p := newLiar(t)

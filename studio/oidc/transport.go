@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	responseTimeout = 10 * time.Second // timeout for one response of the provider
-	maxBody         = 1 << 20          // bytes of its body
+	responseTimeout = 10 * time.Second // maximum duration of one request to the provider
+	maxBody         = 1 << 20          // maximum size of a response body in bytes
 )
 
 // bounded limits the bodies of responses, and allows unencrypted connections only to this machine. The limits also
@@ -31,20 +31,20 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// keysEvery is the least time between two fetches of the provider's keys.
+// keysEvery is the minimum time between two successful fetches of the provider's keys.
 const keysEvery = 10 * time.Second
 
-// errEarly refuses to fetch the keys again.
+// errEarly is the error of a fetch that comes too soon after the last one.
 var errEarly = errors.New("the keys were fetched a moment ago")
 
-// spaced limits how often the provider's keys are fetched: anyone can send a token that no known key has signed, and each
-// one would be a request to the provider. A fetch that failed can be repeated at once.
+// spaced limits how often the provider's keys are fetched. Anyone can send a token that no known key has signed, and
+// each such token would cause a request to the provider. A failed fetch may be repeated at once.
 type spaced struct {
 	next http.RoundTripper
 	now  func() time.Time
 
 	mu   sync.Mutex
-	last time.Time // of the last fetch that succeeded
+	last time.Time // time of the last successful fetch
 }
 
 // RoundTrip fetches the keys.

@@ -1,5 +1,5 @@
-// Package opa asks an external policy service whether a run may start, in the form of the Open Policy Agent. It fails
-// closed: no answer, a slow answer and an undefined rule are denials.
+// Package opa asks an external policy service whether a run may start. It uses the API of the Open Policy Agent. A
+// missing answer, a late answer and an undefined rule count as denials.
 package opa
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// Question is the input of the rule.
+// Question is the input of the policy rule.
 type Question struct {
-	Tenant   string  `json:"tenant"`     // workspace
-	Persona  string  `json:"persona_id"` // caller
+	Tenant   string  `json:"tenant"`     // name of the workspace
+	Persona  string  `json:"persona_id"` // ID of the caller
 	Action   string  `json:"action"`
 	Resource string  `json:"resource"` // name of the agent; inline for code without one
 	Context  Context `json:"context"`
@@ -33,10 +33,10 @@ type Context struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// ExecuteAction is the action of every question.
+// ExecuteAction is the action in every question.
 const ExecuteAction = "tool.execute"
 
-// Answer is a decision. A denial has a reason, and a remedy if the service is at fault.
+// Answer is the decision about a run. A denial has a reason. If the service failed, it also has a remedy.
 type Answer struct {
 	Allowed bool
 	Reason  string
@@ -44,22 +44,22 @@ type Answer struct {
 }
 
 const (
-	answerTimeout = 2 * time.Second // for one answer
-	maxAnswer     = 64 << 10        // bytes
+	answerTimeout = 2 * time.Second // maximum duration of one request
+	maxAnswer     = 64 << 10        // maximum size of an answer in bytes
 	maxCached     = 4096
-	maxArgs       = 1 << 20 // bytes of input that are sent; a larger one is denied
+	maxArgs       = 1 << 20 // maximum size of the input in bytes; a larger one is denied
 	deniedText    = "The policy service denies this run."
 )
 
 // Options configures a Service.
 type Options struct {
-	URL  string // of the service, without the path
-	Path string // of the rule, such as /v1/data/soma/allow
+	URL  string // address of the service, without a path
+	Path string // path of the rule, for example /v1/data/soma/allow
 	TTL  time.Duration
 	Now  func() time.Time
 }
 
-// Service asks and caches. It is safe for concurrent use.
+// Service sends questions to the policy service and caches the decisions. It is safe for concurrent use.
 type Service struct {
 	Options
 
@@ -130,7 +130,7 @@ func (s *Service) keep(key string, answer Answer) {
 	s.cached[key] = cached{answer, s.Now().Add(s.TTL)}
 }
 
-// Forget clears the cache, so that the next question goes to the policy service.
+// Forget clears the cache, so that the next question is sent to the policy service.
 func (s *Service) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, errUnreachable(err)
 	}
-	defer func() { _ = response.Body.Close() }() // reading is finished
+	defer func() { _ = response.Body.Close() }() // the body was read, so an error has no effect
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
@@ -174,8 +174,8 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	return Answer{}, errors.New("its result is neither true nor false")
 }
 
-// errUnreachable describes an error of the transport without its details: callers must not learn addresses of the
-// network in which the service runs.
+// errUnreachable describes a transport error without its details. Callers must not learn addresses in the network of
+// the service.
 func errUnreachable(err error) error {
 	var slow net.Error
 	if errors.As(err, &slow) && slow.Timeout() {
@@ -184,7 +184,7 @@ func errUnreachable(err error) error {
 	return errors.New("it cannot be reached")
 }
 
-// failed returns a denial, because the policy service gave no decision.
+// failed returns the denial for a failure of the policy service.
 func (s *Service) failed(err error) Answer {
 	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
 }

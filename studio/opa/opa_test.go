@@ -93,7 +93,7 @@ func TestAsk_Wire_Cached(t *testing.T) {
 	}
 }
 
-// A service that does not answer in time denies, and the remedy says so.
+// A service that does not answer in time counts as a denial, and the remedy states this.
 func TestAsk_SlowServer_Denied(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})

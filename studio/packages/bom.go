@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages"
 )
 
-// BOM is a bill of materials in CycloneDX 1.6.
+// BOM is a software bill of materials in the format CycloneDX 1.6.
 type BOM struct {
 	Format       string          `json:"bomFormat"`
 	SpecVersion  string          `json:"specVersion"`
@@ -21,7 +21,7 @@ type BOM struct {
 	Dependencies []BOMDependency `json:"dependencies"`
 }
 
-// BOMMetadata describes the version that the bill is of.
+// BOMMetadata describes the version whose packages the BOM lists.
 type BOMMetadata struct {
 	Timestamp time.Time    `json:"timestamp"`
 	Component BOMComponent `json:"component"`
@@ -45,12 +45,12 @@ type BOMHash struct {
 	Content   string `json:"content"`
 }
 
-// BOMLicense is the licence that a package names.
+// BOMLicense is the licence that a package declares.
 type BOMLicense struct {
 	License BOMLicenseName `json:"license"`
 }
 
-// BOMLicenseName is the text of a licence's name.
+// BOMLicenseName is the name of a licence, as the package declares it.
 type BOMLicenseName struct {
 	Name string `json:"name"`
 }
@@ -91,7 +91,7 @@ func componentOf(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage, detail 
 	}
 	purl := "pkg:" + string(ecosystem) + "/" + name + "@" + url.PathEscape(p.Version)
 	ref := purl
-	if p.Path != "" { // npm may install one version at several places
+	if p.Path != "" { // npm may install the same version in several folders
 		ref += "#" + p.Path
 	}
 	c := BOMComponent{Type: "library", Ref: ref, Name: p.Name, Version: p.Version, Description: detail.Summary, PURL: purl, Hashes: []BOMHash{{algorithm, digest}}}

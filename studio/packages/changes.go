@@ -16,7 +16,7 @@ type Change struct {
 	After  string `json:"after,omitempty" doc:"Version after. Absent for a removed package."`
 }
 
-// Changes lists the packages that differ between two locks, by name. nil is a lock without packages.
+// Changes lists the packages that differ between two locks, sorted by name. nil means a lock without packages.
 func Changes(before, after *runtimes.Lock) []Change {
 	was, is := byPlace(before), byPlace(after)
 	all := []Change{}
@@ -36,7 +36,7 @@ func Changes(before, after *runtimes.Lock) []Change {
 	return all
 }
 
-// byPlace returns the packages of a lock by their folder, or by name where they have none.
+// byPlace returns the packages of a lock by folder, or by name if they have no folder.
 func byPlace(lock *runtimes.Lock) map[string]runtimes.LockedPackage {
 	all := map[string]runtimes.LockedPackage{}
 	if lock != nil {
@@ -47,14 +47,15 @@ func byPlace(lock *runtimes.Lock) map[string]runtimes.LockedPackage {
 	return all
 }
 
-// Known returns the exact packages of a version, or those that a draft already has; nil for none. It resolves nothing.
+// Known returns the exact packages of a version, or those already resolved for a draft; nil for none. It resolves
+// nothing.
 func (s *Service) Known(ctx context.Context, workspace, agentID string, spec registry.Spec) (*runtimes.Lock, error) {
 	if spec.Lock != nil {
 		return spec.Lock, nil
 	}
 	named, list, err := s.read(spec)
 	if err != nil || len(named.Requirements) == 0 {
-		return nil, nil //nolint:nilerr // packages that are not valid have no lock
+		return nil, nil //nolint:nilerr // an invalid list of packages has no lock
 	}
 	known, found, err := s.Store.PackageLock(ctx, workspace, agentID, list)
 	if err != nil || !found {

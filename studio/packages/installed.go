@@ -22,7 +22,7 @@ type Installed struct {
 	UsedBy      []registry.LockUser      `json:"usedBy" doc:"Versions with this lock, those of deleted agents too."`
 }
 
-// Installed lists the installed locks of a workspace, the most recently used first.
+// Installed lists the installed locks of a workspace, most recently used first.
 func (s *Service) Installed(ctx context.Context, workspace string) ([]Installed, error) {
 	published, err := s.published(ctx, workspace)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) Installed(ctx context.Context, workspace string) ([]Installed,
 	return all, err
 }
 
-// published returns the versions with a lock, by the digest of the lock.
+// published returns the versions that use each lock, by the digest of the lock.
 func (s *Service) published(ctx context.Context, workspace string) (map[string][]registry.LockUser, error) {
 	locks, err := s.Used.VersionLocks(ctx, workspace)
 	users := map[string][]registry.LockUser{}
@@ -50,7 +50,7 @@ func (s *Service) published(ctx context.Context, workspace string) (map[string][
 	return users, err
 }
 
-// Collected lists what was removed, or would be.
+// Collected lists the removed items. For a dry run it lists the items that would be removed.
 type Collected struct {
 	DryRun bool        `json:"dryRun" doc:"true if nothing was removed."`
 	Locks  int         `json:"locks" doc:"Number of removed installations."`
@@ -58,7 +58,7 @@ type Collected struct {
 	Items  []Removable `json:"items" doc:"Removed installations and archives."`
 }
 
-// Removable is an installation or an archive that nothing uses.
+// Removable is an unused installation or archive.
 type Removable struct {
 	Kind     string   `json:"kind" enum:"installation,archive"`
 	Digest   string   `json:"digest" doc:"Digest of the lock, or hash of the archive."`
@@ -66,12 +66,12 @@ type Removable struct {
 	Bytes    int64    `json:"bytes"`
 }
 
-// leastAge is the time for which an installation is kept after its last use. Interpreters that wait for a run may still
-// have it mounted.
+// leastAge is the minimum time since the last use of an installation before it may be removed. Interpreters that wait
+// for a run may still have it mounted.
 const leastAge = time.Hour
 
-// Collect removes the installations that no version has and no draft or inline program used since a time, and archives
-// that no installation has. With dry it only lists them.
+// Collect removes installations that no version uses and that no draft or inline program has used for the given time.
+// It also removes archives that no installation uses. With dry it only lists them.
 func (s *Service) Collect(ctx context.Context, workspace string, unused time.Duration, dry bool) (Collected, error) {
 	done := Collected{DryRun: dry, Items: []Removable{}}
 	if unused < leastAge {
@@ -126,8 +126,8 @@ func namesOf(lock runtimes.Lock) []string {
 	return names
 }
 
-// kept returns the digests of the locks of versions, and of lists that were used since a time. It forgets the other lists
-// unless dry is set.
+// kept returns the digests of the locks of versions, and of the lists that were used since a time. Unless dry is set,
+// it deletes the other lists.
 func (s *Service) kept(ctx context.Context, workspace string, before time.Time, dry bool) (map[string]bool, error) {
 	if !dry {
 		if err := s.Used.DropPackageLocks(ctx, workspace, before); err != nil {
@@ -151,7 +151,7 @@ func (s *Service) kept(ctx context.Context, workspace string, before time.Time, 
 	return kept, err
 }
 
-// Details returns the metadata of the packages of a lock by name and version, if the lock is installed.
+// details returns the metadata of the packages of a lock by name and version. It is empty if the lock is not installed.
 func (s *Service) details(workspace string, lock runtimes.Lock) map[[2]string]packages.PackageDetail {
 	found := map[[2]string]packages.PackageDetail{}
 	manifest, ok := s.Manager.Detail(workspace, lock)
@@ -163,7 +163,7 @@ func (s *Service) details(workspace string, lock runtimes.Lock) map[[2]string]pa
 	return found
 }
 
-// SBOM describes the packages of a version in CycloneDX JSON.
+// SBOM returns the bill of materials of a version's packages.
 func (s *Service) SBOM(workspace string, v registry.Version) BOM {
 	var details map[[2]string]packages.PackageDetail
 	if v.Lock != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages"
 )
 
-// Search finds packages for a language by a part of their name. Indexes of Python packages know exact names only.
+// Search finds packages of a language whose names contain a text. For Python it finds only the exact name, because
+// Python indexes have no search.
 func (s *Service) Search(ctx context.Context, workspace string, language runtimes.Language, text string) ([]packages.Found, error) {
 	ecosystem, err := ecosystemOf(language)
 	if err != nil {
@@ -22,7 +23,7 @@ func (s *Service) Search(ctx context.Context, workspace string, language runtime
 	return found, nil
 }
 
-// Versions lists the versions of a package, the newest first. Those that a rule forbids are left out.
+// Versions lists the versions of a package, newest first. It omits versions that a rule forbids.
 func (s *Service) Versions(ctx context.Context, workspace string, language runtimes.Language, name string) ([]string, error) {
 	ecosystem, err := ecosystemOf(language)
 	if err != nil {
@@ -41,15 +42,15 @@ func (s *Service) Versions(ctx context.Context, workspace string, language runti
 	return allowed, nil
 }
 
-// Dependency is a package that another one brings.
+// Dependency is a package that another package requires, directly or indirectly.
 type Dependency struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Bytes   int64  `json:"bytes,omitempty" doc:"Size of the archive. Absent if the index does not say."`
 }
 
-// Dependencies lists the other packages that a package brings, as an agent that names only this one would get them. It
-// resolves them without keeping anything. Without a version it is the newest. A package that a rule forbids is refused.
+// Dependencies lists the other packages that would be installed if an agent named only this package. It resolves them
+// without storing the result. Without a version it uses the newest one. A package that a rule forbids is an error.
 func (s *Service) Dependencies(ctx context.Context, workspace string, language runtimes.Language, name, version string) ([]Dependency, error) {
 	if _, err := ecosystemOf(language); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ type Types struct {
 	Files     map[string]string `json:"files" doc:"Declarations of npm packages, or stubs and sources of Python packages, by path."`
 }
 
-// TypesOf returns the types of the packages of a lock, those that a program names first.
+// TypesOf returns the types of the packages of a lock. Packages that the program names come first.
 func (s *Service) TypesOf(workspace string, lock runtimes.Lock, named packages.Declaration) (Types, error) {
 	names := make([]string, 0, len(named.Requirements))
 	for _, r := range named.Requirements {

@@ -1,6 +1,6 @@
-// Package packages gives programs the packages that they name. It keeps the exact packages of each list of a draft, so
-// that a run, the next run and the version have the same ones, applies the rules of the workspace, and removes what is no
-// longer used. Resolving and installing is done by runtimes/packages.
+// Package packages resolves and installs the packages that programs name. It stores the exact packages of each list of
+// a draft, so that all runs of the draft and the version use the same ones. It applies the rules of the workspace and
+// removes unused installations. Package runtimes/packages does the resolving and installing.
 package packages
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages"
 )
 
-// Store stores the locks of lists.
+// Store stores the locks of package lists.
 type Store interface {
 	PackageLock(ctx context.Context, workspace, agentID, list string) (registry.PackageLock, bool, error)
 	PutPackageLock(ctx context.Context, lock registry.PackageLock) error
@@ -38,32 +38,32 @@ type Options struct {
 	Store   Store
 	Used    Used
 	Manager *packages.Manager
-	Allow   []Rule // a workspace with one of these may use only what they name
+	Allow   []Rule // if any of these applies to a workspace, only matching packages are allowed there
 	Block   []Rule
 	Now     func() time.Time
 }
 
-// Service gives programs their packages. It is safe for concurrent use.
+// Service resolves and installs the packages of programs. It is safe for concurrent use.
 type Service struct {
 	Options
 
 	mu        sync.Mutex
-	resolving map[string]chan struct{} // lists that are being resolved; closed at the end
+	resolving map[string]chan struct{} // package lists that are being resolved; each channel is closed at the end
 }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o, resolving: map[string]chan struct{}{}} }
 
-// Step is the progress of providing packages, for the person who waits.
+// Step is the progress of an installation, for the person who waits.
 type Step struct {
 	Message     string
 	Done, Total int
 }
 
-// refresh is the age from which the use of a lock is recorded again.
+// refresh is the minimum time between two records of the use of a lock.
 const refresh = time.Hour
 
-// Lock returns the exact packages for the list of a draft or, with the agent "", of an inline program. It resolves a list
+// Lock returns the exact packages for the list of a draft. The agent "" means an inline program. Each list is resolved
 // only once.
 func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (runtimes.Lock, error) {
 	named, list, err := s.read(spec)
@@ -90,7 +90,7 @@ func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec regi
 	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
-// Renew resolves the list of a draft again, and replaces its exact packages.
+// Renew resolves the list of a draft again and replaces its exact packages.
 func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Lock, error) {
 	named, list, err := s.read(spec)
 	if err != nil {
@@ -104,12 +104,12 @@ func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec reg
 	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
-// Declared returns the packages that a program names, in the field packages or in one of its files.
+// Declared returns the packages that a program names in the field packages or in one of its files.
 func Declared(spec registry.Spec) (packages.Declaration, error) {
 	return packages.Declared(spec.Language, spec.Packages, spec.Files)
 }
 
-// Needed reports whether a program has packages. One whose list cannot be read does.
+// Needed reports whether a program names packages. A program with an invalid list counts as one that does.
 func Needed(spec registry.Spec) bool {
 	if spec.Lock != nil {
 		return true
@@ -118,14 +118,14 @@ func Needed(spec registry.Spec) bool {
 	return err != nil || len(named.Requirements) > 0
 }
 
-// read returns the packages that a program names, and the digest of all that decides which exact ones these are.
+// read returns the packages that a program names, and a digest of everything that affects how they are resolved.
 func (s *Service) read(spec registry.Spec) (packages.Declaration, string, error) {
 	named, err := Declared(spec)
 	if err != nil {
 		return named, "", err
 	}
 	form := map[string]any{"ecosystem": named.Ecosystem, "requirements": packages.Texts(named.Requirements)}
-	hashes := map[string][]string{} // by name, because a hash only counts for its package
+	hashes := map[string][]string{} // by package name, because a hash applies only to its package
 	for _, r := range named.Requirements {
 		if len(r.Hashes) > 0 {
 			hashes[r.Name] = append(hashes[r.Name], r.Hashes...)
@@ -157,7 +157,7 @@ func (s *Service) resolve(ctx context.Context, workspace, agentID, list string, 
 	return lock, err
 }
 
-// alone waits until no other caller resolves the same list.
+// alone waits until no other caller resolves the same list. The caller must call done at the end.
 func (s *Service) alone(ctx context.Context, key string) (done func(), err error) {
 	for {
 		s.mu.Lock()
@@ -182,7 +182,7 @@ func (s *Service) alone(ctx context.Context, key string) (done func(), err error
 	}
 }
 
-// Install returns the installed packages of a lock. release must be called when the run has ended.
+// Install returns the installed packages of a lock. The caller must call release when the run has ended.
 func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.Lock, told func(Step)) (found runtimes.Installed, release func(), err error) {
 	if err := s.allowed(workspace, lock); err != nil {
 		return found, func() {}, faultOf(err, packages.Declaration{})
@@ -200,7 +200,7 @@ func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.L
 	return found, release, nil
 }
 
-// Provide locks and installs the packages of a program: those of its version, or those for the list of its draft.
+// Provide installs the packages of a program: the locked ones of a version, or those for the list of a draft.
 func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (found runtimes.Installed, release func(), err error) {
 	var lock runtimes.Lock
 	if spec.Lock != nil {
@@ -211,7 +211,7 @@ func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec r
 	return s.Install(ctx, workspace, lock, told)
 }
 
-// faultOf describes a problem with packages by the entry of the list that causes it, if one does.
+// faultOf returns an error about the entry of the list that causes a problem with packages.
 func faultOf(err error, named packages.Declaration) error {
 	var problem *packages.Problem
 	if !errors.As(err, &problem) {

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// lists is a store that has a lock for every list, and records the digests of the lists.
+// lists is a store that has a lock for every list. It records the digests of the requested lists.
 type lists struct {
 	packages.Store
 	asked []string
@@ -22,7 +22,7 @@ func (l *lists) PackageLock(_ context.Context, _, _, list string) (registry.Pack
 	return registry.PackageLock{UsedAt: time.Now()}, true, nil
 }
 
-// TestLock_HashesOfOtherPackages_OtherList: two packages that exchange their hashes are another list.
+// Two packages that exchange their hashes make a different list.
 func TestLock_HashesOfOtherPackages_OtherList(t *testing.T) {
 	t.Parallel()
 	store := &lists{}

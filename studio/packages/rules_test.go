@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// TestRules refuses blocked packages and those that are not allowed, before anything is downloaded. The rules of other
-// workspaces do not count.
+// Blocked packages, and packages that are not allowed, are rejected before anything is downloaded. The rules of other
+// workspaces do not apply.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	s := packages.New(packages.Options{

@@ -13,16 +13,17 @@ type Secrets interface {
 	Values(ctx context.Context, workspace string, names ...string) (map[string]string, error)
 }
 
-// Names of the secrets with which a workspace has an index of its own. The names are those of the tools' variables.
+// Names of the secrets with which a workspace configures its own package index. They are the environment variables of
+// the package tools.
 var (
-	pythonSecrets = []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"} // the first that is set counts
+	pythonSecrets = []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"} // the first one that is set applies
 	npmSecrets    = []string{"NPMRC", "NPM_CONFIG_REGISTRY", "NPM_TOKEN"}
 )
 
-// Sources finds the indexes of workspaces in their secrets.
+// Sources reads the package indexes of workspaces from their secrets.
 type Sources struct{ Secrets Secrets }
 
-// Source returns the index of a workspace, and the zero value if it has none of its own.
+// Source returns the package index of a workspace, or the zero value if it has none of its own.
 func (s Sources) Source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (packages.Source, error) {
 	if ecosystem == runtimes.PyPI {
 		values, err := s.Secrets.Values(ctx, workspace, pythonSecrets...)
@@ -45,7 +46,7 @@ func (s Sources) Source(ctx context.Context, workspace string, ecosystem runtime
 		found.Index = strings.TrimSpace(values["NPM_CONFIG_REGISTRY"])
 	}
 	if values["NPM_TOKEN"] != "" {
-		found.Token, found.Place = strings.TrimSpace(values["NPM_TOKEN"]), "" // it is for the registry that is used
+		found.Token, found.Place = strings.TrimSpace(values["NPM_TOKEN"]), "" // the token belongs to the registry that is used
 	}
 	return found, nil
 }

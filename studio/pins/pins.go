@@ -1,6 +1,6 @@
-// Package pins stores references to agents. Nodes of workflows in other systems, tool sets and other agents register
-// their references here. So nobody deletes an agent that is in use, and a deprecation can list the owners who must
-// change their references.
+// Package pins stores which agents other things reference. Nodes of workflows in other systems, tool sets and other
+// agents register their references here. So nobody deletes an agent that is in use, and a deprecation can list the
+// owners who must change their references.
 package pins
 
 import (
@@ -23,7 +23,7 @@ type Store interface {
 	PinsBy(ctx context.Context, workspace, owner string) ([]registry.Pin, error)
 }
 
-// Agents finds the agent that has or had a name.
+// Agents finds an agent by its current or a former name.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
@@ -47,18 +47,18 @@ func New(store Store, agents Agents, resolver Resolver, now func() time.Time) *S
 }
 
 const (
-	maxOwner      = 200 // bytes of an owner, and of a label
+	maxOwner      = 200 // maximum size of an owner, and of a label, in bytes
 	maxReferences = 200
 )
 
-// Request holds all references of an owner. Earlier references that it omits are removed.
+// Request holds all references of an owner. Earlier references that are not in it are removed.
 type Request struct {
 	Owner      string
 	Label      string
 	References []string
 }
 
-// Put registers an owner's references. Repeating the request changes nothing. Each reference must select a version.
+// Put replaces an owner's references. Each reference must select a version.
 func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([]registry.Pin, error) {
 	switch {
 	case strings.TrimSpace(req.Owner) == "" || len(req.Owner) > maxOwner:
@@ -105,7 +105,7 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 	return s.By(ctx, actor, req.Owner)
 }
 
-// explain returns the detail of an error that the caller can fix.
+// explain returns the detail of an error that the caller can fix, and false for any other error.
 func explain(err error) (fault.Detail, bool) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {
@@ -140,7 +140,7 @@ func (s *Service) Of(ctx context.Context, actor registry.Actor, ref string) ([]r
 	return s.Holding(ctx, actor.Workspace, a.ID)
 }
 
-// Holding returns the pins that reference an agent known to exist.
+// Holding returns the pins that reference an agent. The caller must know that the agent exists.
 func (s *Service) Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error) {
 	pins, err := s.store.PinsOf(ctx, workspace, agentID)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// capability is something that a program can do beyond computing. Words begin with a verb.
+// capability is an effect that a program can have beyond computing. words describes it and begins with a verb.
 type capability struct {
 	kind, name, words string
 	file              string
 	line              int
 }
 
-// powerful reports whether a module gives a program more than computing.
+// powerful reports whether a module gives a program capabilities beyond computing.
 func powerful(language runtimes.Language, module string) bool {
 	var roots []string
 	switch language {
@@ -29,17 +29,17 @@ func powerful(language runtimes.Language, module string) bool {
 	case runtimes.WASM:
 		return !strings.HasPrefix(module, "wasi_snapshot_preview1.")
 	case runtimes.Bash:
-		return true // another script
+		return true // Bash: the module is another script
 	}
 	return slices.ContainsFunc(roots, func(root string) bool { return module == root || strings.HasPrefix(module, root+".") })
 }
 
-// strongPrograms are the programs whose start in a Bash script is a capability; the others only compute.
+// strongPrograms lists the programs whose start in a Bash script counts as a capability. Other programs only compute.
 func strongPrograms() []string {
 	return strings.Fields("curl wget nc ncat netcat socat ssh scp sftp ftp telnet rsync sudo su doas docker podman kubectl python python3 perl ruby node php mount umount chroot nsenter unshare systemctl crontab at iptables dd mkfs gdb strace")
 }
 
-// capabilities lists what a program may do, by its settings and its facts.
+// capabilities lists the capabilities of a program, from its settings and its facts.
 func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	var all []capability
 	add := func(kind, name, words string, at *runtimes.Fact) {
@@ -107,7 +107,7 @@ func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	return all
 }
 
-// callOf returns the fact that shows where a program calls another agent, nil for none.
+// callOf returns the first fact with a call of another agent, nil if there is none.
 func callOf(tool string, facts []runtimes.Fact) *runtimes.Fact {
 	names := func(text string) bool {
 		_, ok := specs.ToolOf([]string{tool}, text)
@@ -130,7 +130,7 @@ func callOf(tool string, facts []runtimes.Fact) *runtimes.Fact {
 	return nil
 }
 
-// modules returns the modules of an import. "from urllib import request" may import urllib.request.
+// modules returns the modules that an import may load. "from urllib import request" may load urllib.request.
 func modules(f runtimes.Fact) []string {
 	all := []string{f.Name}
 	for name := range f.With {
@@ -140,7 +140,7 @@ func modules(f runtimes.Fact) []string {
 	return all
 }
 
-// newCapabilities lists the capabilities of a program that the one before did not have.
+// newCapabilities lists the capabilities of a program that the earlier program did not have.
 func newCapabilities(is, was []capability) []registry.CapabilityChange {
 	changes := []registry.CapabilityChange{}
 	for _, c := range is {

@@ -14,8 +14,8 @@ var word = regexp.MustCompile(`[a-z0-9_.]{3,}`)
 // maxFitting is the maximum number of rules that Fitting returns.
 const maxFitting = 20
 
-// Fitting returns the rules of a workspace that fit a description in words, the best first. Without a common word it
-// returns the rules of critical severity.
+// Fitting returns the rules of a workspace that best match a description, best match first. If no rule has a word of
+// the description, it returns the rules of critical severity.
 func (s *Service) Fitting(ctx context.Context, actor registry.Actor, text string) ([]Rule, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) Fitting(ctx context.Context, actor registry.Actor, text string
 	return rules, nil
 }
 
-// hits counts the words of a description that a rule names.
+// hits counts the words of a description that occur in a rule.
 func hits(r Rule, wanted []string) int {
 	text := strings.ToLower(r.Title + " " + r.Remedy + " " + strings.Join(r.Match.Name, " "))
 	for _, l := range r.Language {

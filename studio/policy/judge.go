@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// maxFindings is the maximum number of findings in a verdict. The rest is counted.
+// maxFindings is the maximum number of findings in a verdict. Further findings are only counted.
 const maxFindings = 200
 
 // ruleSet is the rules and thresholds that apply to a program.
@@ -21,7 +21,8 @@ type ruleSet struct {
 	settings registry.GateSettings
 }
 
-// judge applies rules to facts. One rule is one finding for each of its places, and its weight counts once.
+// judge applies rules to the facts about a program. A rule gives a finding for each place that matches, but its weight
+// counts only once.
 func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capability) registry.Verdict {
 	v := registry.Verdict{Findings: []registry.Finding{}, RulePack: strings.Join(set.names, "+"), PolicyVersion: set.version}
 	v.CapabilityChanges = newCapabilities(capabilities(spec, found.Facts), before)
@@ -53,12 +54,12 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 		cost += f.Weight
 	}
 	v.Score = max(0, float64(int((1-cost)*1000+0.5))/1000)
-	v.Decision = set.decide(v) // before findings are cut
+	v.Decision = set.decide(v) // before the list of findings is cut
 	set.order(&v)
 	return v
 }
 
-// undecided is the rule of a program that the gate cannot judge.
+// undecided is the ID of findings about a program that the gate cannot judge.
 const undecided = "undecided"
 
 // apply adds the findings of one rule and returns their cost.
@@ -93,7 +94,7 @@ func (set ruleSet) apply(r rule, spec registry.Spec, facts []runtimes.Fact, v *r
 	return 0
 }
 
-// order sorts findings by severity and place, and cuts the list.
+// order sorts findings by severity and position, and cuts the list.
 func (set ruleSet) order(v *registry.Verdict) {
 	rank := func(s registry.Severity) int { return slices.Index(registry.Severities(), s) }
 	slices.SortStableFunc(v.Findings, func(a, b registry.Finding) int {
@@ -110,7 +111,7 @@ func (set ruleSet) order(v *registry.Verdict) {
 	}
 }
 
-// decide returns the decision of the strictest finding or change.
+// decide returns the strictest decision that a finding or a capability change requires.
 func (set ruleSet) decide(v registry.Verdict) registry.Decision {
 	decision := registry.Approve
 	if len(v.CapabilityChanges) > 0 {

@@ -26,14 +26,14 @@ func (s stored) GateSettings(context.Context, string) (registry.GateSettings, bo
 }
 func (s stored) RulePacks(context.Context, string) ([]registry.RulePack, error) { return s.packs, nil }
 
-// seen replaces the analysis: it finds the same facts in every program.
+// seen replaces the analysis. It returns the same facts for every program.
 type seen []runtimes.Fact
 
 func (f seen) Facts(context.Context, inspect.Request) (inspect.Facts, error) {
 	return inspect.Facts{Facts: f}, nil
 }
 
-// verdictOf judges facts under a pack and changed settings.
+// verdictOf returns the verdict about facts, with a pack and changed settings.
 func verdictOf(t *testing.T, pack string, change func(*registry.GateSettings), spec registry.Spec, facts ...runtimes.Fact) registry.Verdict {
 	t.Helper()
 	s := stored{settings: policy.Defaults()}
@@ -81,7 +81,7 @@ rules:
   - {id: critical, title: Critical., severity: critical, match: {fact: [call], name: [critical]}, remedy: None.}
 `
 
-// The score is 1 minus the weight of each rule that applies, however often. The strictest finding decides.
+// The score is 1 minus the weights of the matching rules, each counted once. The strictest finding decides.
 func TestJudge_ScoreAndDecision_BySeverity(t *testing.T) {
 	t.Parallel()
 	spec := specOf(runtimes.Python, "pass\n")
@@ -117,7 +117,7 @@ func TestJudge_Thresholds_AreSettings(t *testing.T) {
 	}
 }
 
-// A pack can set the weight of a rule, and require a call.
+// A pack can set the weight of a rule, and can require a call.
 func TestJudge_Pack_WeightAndRequire(t *testing.T) {
 	t.Parallel()
 	const pack = `name: team
@@ -136,7 +136,7 @@ rules:
 	}
 }
 
-// Grants need their flags in every mode of the gate, so such a program does not publish.
+// A grant without its flag blocks publishing in every mode of the gate.
 func TestJudge_GrantWithoutItsFlag_Blocks(t *testing.T) {
 	t.Parallel()
 	posts := runtimes.Fact{Kind: runtimes.CallFact, Name: "requests.post", File: "main.py", Line: 1, Column: 1}
@@ -172,7 +172,7 @@ func TestJudge_GrantWithoutItsFlag_Blocks(t *testing.T) {
 	}
 }
 
-// Findings point at the call, in the columns of an editor: UTF-16 units from 1.
+// Findings have the position of the call. Columns are UTF-16 units starting at 1, as in an editor.
 func TestJudge_Columns_PointAtTheCall(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)
@@ -199,7 +199,7 @@ func TestJudge_Columns_PointAtTheCall(t *testing.T) {
 	}
 }
 
-// A reference to another agent is a capability, with the place of its first call.
+// A reference to another agent is a capability, with the position of its first call.
 func TestJudge_NewlyCalledAgents_AreCapabilities(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)

@@ -63,8 +63,8 @@ func specOf(language runtimes.Language, text string) registry.Spec {
 	return registry.Spec{Language: language, Entrypoint: entry, Files: map[string]registry.File{entry: registry.File(text)}}
 }
 
-// TestLabelledPrograms judges programs that are dangerous, and ordinary ones that look like them. A dangerous program is
-// right if it escalates or blocks. New capabilities do not count here, because an ordinary program may have them.
+// The test judges dangerous programs, and harmless programs that look similar. The verdict about a dangerous program
+// must be escalate or block. New capabilities are ignored, because a harmless program may have them too.
 func TestLabelledPrograms(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)
@@ -108,7 +108,7 @@ func TestLabelledPrograms(t *testing.T) {
 	}
 }
 
-// Source that does not parse blocks with the syntax error.
+// A program with a syntax error is blocked, and the finding is the syntax error.
 func TestJudge_Syntax_Blocks(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)
@@ -122,7 +122,7 @@ func TestJudge_Syntax_Blocks(t *testing.T) {
 	}
 }
 
-// A program that the analysis cannot read escalates, and is never approved.
+// A program that the analysis cannot read is escalated, and never approved.
 func TestJudge_Undecided_Escalates(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)
@@ -171,7 +171,7 @@ func TestJudge_NewCapabilities_InWords(t *testing.T) {
 	}
 }
 
-// TestAnalysis_Speed prints how long the facts of 200 lines take when the sandboxes are warm.
+// The test prints how long the analysis of 200 lines takes in a warm sandbox.
 func TestAnalysis_Speed(t *testing.T) {
 	t.Parallel()
 	inspector := newInspector(t)
@@ -194,7 +194,8 @@ func TestAnalysis_Speed(t *testing.T) {
 	}
 }
 
-// The imports of a WebAssembly module are its facts. Those beyond WASI are new capabilities, and such a module cannot run.
+// The facts about a WebAssembly module are its imports. Imports other than WASI are new capabilities, and such a module
+// cannot run.
 func TestJudge_WASMImport_IsACapability(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)

@@ -45,7 +45,7 @@ var packSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(text)
 })
 
-// Parse reads a rule pack. It validates it against the published schema. Every error has the line and the reason.
+// Parse reads a rule pack and validates it against the published schema. Every error has the line and the reason.
 func Parse(text []byte) (Pack, error) {
 	if len(text) > MaxPack {
 		return Pack{}, refused(0, "must have at most 256 KiB.")

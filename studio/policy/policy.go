@@ -1,6 +1,6 @@
-// Package policy is the gate: it says what a program may do before it runs. Facts come from parsers in the sandbox,
-// rules are data, and a verdict names each finding with its place and remedy. A program that cannot be analysed is never
-// approved. The sandbox stays the security boundary.
+// Package policy is the gate. It decides what a program may do before it runs. Parsers in the sandbox find facts about
+// the program, and rules turn facts into findings with a position and a remedy. A program that cannot be analysed is
+// never approved. The sandbox remains the security boundary.
 package policy
 
 import (
@@ -23,7 +23,7 @@ import (
 //go:embed packs/*.yaml
 var shipped embed.FS
 
-// Names of the packs that are shipped.
+// Names of the packs that are part of the server.
 const (
 	Standard   = "standard"
 	Restricted = "restricted"
@@ -42,16 +42,16 @@ type Packs interface {
 	DeleteRulePack(ctx context.Context, workspace, name string) error
 }
 
-// Inspector lists the facts about programs, in the sandbox.
+// Inspector returns facts about programs, which it finds in the sandbox.
 type Inspector interface {
 	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
 }
 
-// Rules knows the rules of programs.
+// Rules returns which rules apply to a program.
 type Rules interface {
 	// Restricted reports whether the pack restricted applies to a program.
 	Restricted(workspace string, spec registry.Spec) bool
-	// Rules returns the rules that a program follows while it runs, nil for none.
+	// Rules returns the rules that restrict a program while it runs, nil for none.
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 }
 
@@ -61,12 +61,12 @@ type Options struct {
 	Packs     Packs
 	Inspector Inspector
 	Rules     Rules
-	// ApproveEffects makes runs of versions with the flag side_effect wait in every workspace.
+	// ApproveEffects makes runs of versions with the flag side_effect wait for an approval, in every workspace.
 	ApproveEffects bool
 	Now            func() time.Time
 }
 
-// Service gives verdicts. It is safe for concurrent use.
+// Service returns verdicts about programs. It is safe for concurrent use.
 type Service struct {
 	Options
 
@@ -75,16 +75,16 @@ type Service struct {
 
 	mu         sync.RWMutex
 	workspaces map[string]*workspace
-	forgotten  int // number of changes of settings and packs
+	forgotten  int // number of times that the cache was cleared or changed
 }
 
-// workspace is the gate of one workspace, as it was read from the database.
+// workspace is the cached gate of one workspace.
 type workspace struct {
 	settings registry.GateSettings
 	packs    map[string]Pack
 
 	mu       sync.RWMutex
-	verdicts map[string]registry.Verdict // about the content of versions, by its digest
+	verdicts map[string]registry.Verdict // verdicts about the content of versions, by digest
 }
 
 const (
@@ -110,7 +110,7 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Defaults returns the settings of a workspace that has none of its own.
+// Defaults returns the settings of a workspace that has not changed them.
 func Defaults() registry.GateSettings {
 	return registry.GateSettings{
 		Gate: registry.GateAdvise, Packs: []string{Standard}, DisabledRules: []string{}, BlockAt: registry.Critical, EscalateAt: registry.High,
@@ -118,7 +118,7 @@ func Defaults() registry.GateSettings {
 	}
 }
 
-// of returns the gate of a workspace. It is read from the database once.
+// of returns the gate of a workspace. It reads it from the database only the first time.
 func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	s.mu.RLock()
 	w, before := s.workspaces[id], s.forgotten
@@ -145,7 +145,7 @@ func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.forgotten == before { // otherwise the settings may have changed since they were read
+	if s.forgotten == before { // otherwise the settings may have changed since the read
 		s.workspaces[id] = w
 	}
 	return w, nil
@@ -158,7 +158,7 @@ func (s *Service) forget(id string) {
 	delete(s.workspaces, id)
 }
 
-// ForgetAll makes the settings and packs of all workspaces be read again, after another server changed some.
+// ForgetAll clears the cached settings and packs of all workspaces, because another server has changed some.
 func (s *Service) ForgetAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,8 @@ func (s *Service) Settings(ctx context.Context, workspace string) (registry.Gate
 	return w.settings, nil
 }
 
-// SetSettings changes the settings of a workspace. Every pack must exist. Error: Conflict, if the revision is not the stored one.
+// SetSettings changes the settings of a workspace. Every pack must exist. Error: Conflict if the revision is not the
+// stored one.
 func (s *Service) SetSettings(ctx context.Context, actor registry.Actor, settings registry.GateSettings) (registry.GateSettings, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {
@@ -215,7 +216,7 @@ type PackInfo struct {
 	Rules   []Rule `json:"rules"`
 }
 
-// List returns the rule packs that a workspace can use, those that are shipped first.
+// List returns the rule packs that a workspace can use, built-in packs first.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]PackInfo, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {
@@ -241,7 +242,8 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]PackInfo, e
 // maxPacks is the maximum number of packs of one workspace.
 const maxPacks = 50
 
-// PutPack stores a pack of a workspace. A pack that is not valid is refused with line and reason, and the old one stays.
+// PutPack stores a pack of a workspace. An invalid pack is rejected with line and reason, and the stored one is
+// unchanged.
 func (s *Service) PutPack(ctx context.Context, actor registry.Actor, name, source string) (Pack, error) {
 	pack, err := Parse([]byte(source))
 	if err != nil {
@@ -277,7 +279,8 @@ func (s *Service) DeletePack(ctx context.Context, actor registry.Actor, name str
 	return s.Packs.DeleteRulePack(ctx, actor.Workspace, name)
 }
 
-// rulesFor returns the rules that apply to a program: the packs of its workspace, and restricted where it follows that.
+// rulesFor returns the rules that apply to a program: the packs of its workspace, and the pack restricted if the
+// program must follow it.
 func (s *Service) rulesFor(w *workspace, id string, spec registry.Spec) (ruleSet, error) {
 	set := ruleSet{settings: w.settings}
 	names := slices.Clone(w.settings.Packs)

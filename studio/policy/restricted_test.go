@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/policy"
 )
 
-// TestRestricted_SameListsAtRunTime expects that the pack and the runtimes have the same modules and commands, and that
-// each rule that a denial names is in the pack.
+// The pack and the runtimes have the same lists of modules and commands. Each rule that a runtime names in a denial
+// exists in the pack.
 func TestRestricted_SameListsAtRunTime(t *testing.T) {
 	t.Parallel()
 	s := stored{settings: policy.Defaults()}
@@ -37,7 +37,7 @@ func TestRestricted_SameListsAtRunTime(t *testing.T) {
 	if got := rules[runtimes.RuleModules].Match.Except; !slices.Equal(got, runtimes.RestrictedModules()) {
 		t.Errorf("modules of the pack: %v", got)
 	}
-	devices := []string{"/dev/tcp", "/dev/udp"} // no commands
+	devices := []string{"/dev/tcp", "/dev/udp"} // these are not commands
 	if got := rules[runtimes.RuleCommands].Match.Name; !slices.Equal(got, append(runtimes.RestrictedCommands(), devices...)) {
 		t.Errorf("commands of the pack: %v", got)
 	}

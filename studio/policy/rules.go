@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Pack is a set of rules. Its JSON names are those of the YAML that a workspace writes.
+// Pack is a set of rules. The JSON names are also the names in its YAML source.
 type Pack struct {
 	Name  string `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name of the pack; unique in the workspace."`
 	Title string `json:"title,omitempty" jsonschema:"maxLength=200"`
 	Rules []Rule `json:"rules" jsonschema:"minItems=1,maxItems=500"`
 }
 
-// Rule selects facts about a program and turns them into findings.
+// Rule selects facts about a program and makes findings of them.
 type Rule struct {
 	ID       string              `json:"id" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Unique in the pack."`
 	Title    string              `json:"title" jsonschema:"minLength=1,maxLength=300,description=What is wrong. The sentence that a person reads."`
@@ -28,7 +28,7 @@ type Rule struct {
 	Remedy   string              `json:"remedy" jsonschema:"minLength=1,maxLength=500,description=How to fix it."`
 }
 
-// Match selects facts. Every name and value may contain * for any text, and begin with ! for anything else.
+// Match selects facts. In every name and value * matches any text, and a leading ! negates the pattern.
 type Match struct {
 	Fact    []runtimes.FactKind `json:"fact" jsonschema:"minItems=1,description=Kinds of facts."`
 	Name    []string            `json:"name,omitempty" jsonschema:"maxItems=500,description=Names of facts. Absent: all."`
@@ -37,7 +37,7 @@ type Match struct {
 	Without map[string][]string `json:"without,omitempty" jsonschema:"description=Arguments with which a call does not match."`
 }
 
-// rule is a rule whose texts are compiled.
+// rule is a rule with compiled patterns.
 type rule struct {
 	Rule
 	pack          string
@@ -45,10 +45,10 @@ type rule struct {
 	with, without map[string][]glob
 }
 
-// glob matches a text.
+// glob is a compiled pattern that matches a text.
 type glob struct {
 	not  bool
-	text string // exact, if there is no pattern
+	text string // exact text, if it has no *
 	like *regexp.Regexp
 }
 
@@ -93,7 +93,7 @@ func compiled(pack string, r Rule) rule {
 	return c
 }
 
-// id names a rule in findings and settings.
+// id returns the identifier of a rule in findings and settings.
 func (r rule) id() string { return r.pack + "/" + r.ID }
 
 func (r rule) weight() float64 {

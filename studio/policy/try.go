@@ -10,17 +10,18 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Trial is a program to try rules on. Without a pack and a source, the active rules of the workspace apply.
+// Trial is a program with which a person tries rules. Without a pack and a source, the active rules of the workspace
+// apply.
 type Trial struct {
 	Language runtimes.Language
 	Code     string
-	Pack     string // name of a pack, active or not
-	Rule     string // ID of the only rule of the pack to try, "" for all
-	Source   string // YAML of a pack that need not be stored
+	Pack     string // name of a pack, which need not be active
+	Rule     string // ID of the only rule to try, "" for all rules of the pack
+	Source   string // YAML of a pack, which need not be stored
 }
 
-// Try judges a program without storing anything. A rule applies even if the workspace has turned it off. A source that is
-// not valid is refused as in PutPack.
+// Try returns the verdict about a program and stores nothing. A rule applies even if the workspace has disabled it. An
+// invalid source is rejected as in PutPack.
 func (s *Service) Try(ctx context.Context, actor registry.Actor, trial Trial) (registry.Verdict, error) {
 	spec := registry.Spec{Language: trial.Language, Entrypoint: specs.Entrypoint(trial.Language)}
 	if trial.Language == runtimes.WASM || spec.Entrypoint == "" {
@@ -41,7 +42,7 @@ func (s *Service) Try(ctx context.Context, actor registry.Actor, trial Trial) (r
 	return s.judge(ctx, tried, actor.Workspace, spec, &spec)
 }
 
-// tried returns the gate of a workspace as if it had the pack of a trial only.
+// tried returns the gate of a workspace with only the pack of a trial.
 func (s *Service) tried(w *workspace, trial Trial) (*workspace, error) {
 	name, pack := trial.Pack, Pack{}
 	if trial.Source != "" {

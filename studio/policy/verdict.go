@@ -11,18 +11,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// importRule is the rule of the pack restricted whose list of modules a program may narrow.
+// importRule is the rule of the pack restricted whose list of modules a program may shorten.
 const importRule = "import"
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// allowedImports returns the modules that a program may import: those of the list, modules below them, and its own files.
+// allowedImports returns the modules that a program may import: the listed ones, their submodules, and the program's
+// own files.
 func allowedImports(listed []string, spec registry.Spec) []string {
 	allowed := []string{"__future__"}
 	for _, name := range listed {
 		allowed = append(allowed, name, name+".*")
 		for at := strings.LastIndexByte(name, '.'); at > 0; at = strings.LastIndexByte(name[:at], '.') {
-			allowed = append(allowed, name[:at]) // from urllib import parse
+			allowed = append(allowed, name[:at]) // for "from urllib import parse"
 		}
 	}
 	for file := range spec.Files {
@@ -34,8 +35,8 @@ func allowedImports(listed []string, spec registry.Spec) []string {
 	return allowed
 }
 
-// Judge gives the verdict about a program in a workspace. before is the version whose capabilities are approved, nil for
-// none.
+// Judge returns the verdict about a program in a workspace. before is the spec whose capabilities are already approved,
+// nil for none.
 func (s *Service) Judge(ctx context.Context, id string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
 	w, err := s.of(ctx, id)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Service) Version(ctx context.Context, id string, spec registry.Spec) (s
 	return set.version, err
 }
 
-// factsOf returns the facts about a program. They are cached by its code.
+// factsOf returns the facts about a program. They are cached by its code digest.
 func (s *Service) factsOf(ctx context.Context, spec registry.Spec) (inspect.Facts, error) {
 	code, err := digest.Code(spec.Files, spec.Entrypoint)
 	if err != nil {
@@ -96,8 +97,8 @@ func (s *Service) factsOf(ctx context.Context, spec registry.Spec) (inspect.Fact
 	return found, nil
 }
 
-// JudgeVersion gives the verdict about the content of a version by itself. It is cached by content and rules, so that a
-// run of an unchanged version pays two map lookups.
+// JudgeVersion returns the verdict about the content of a version, without comparing it with others. The verdict is
+// cached by content and rules, so that a run of an unchanged version costs only two map lookups.
 func (s *Service) JudgeVersion(ctx context.Context, id string, v registry.Version) (registry.Verdict, error) {
 	w, err := s.of(ctx, id)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Creation is a Python skill sent by a client, often written by a model.
+// Creation is a Python skill that a client sends. A model has often written it.
 type Creation struct {
 	Name          string
 	Description   string
 	Code          string
 	Triggers      []string
-	DefaultParams json.RawMessage // a JSON object, or nothing
-	Claims        json.RawMessage // the client's statements about the code; stored, never trusted
+	DefaultParams json.RawMessage // a JSON object, or empty
+	Claims        json.RawMessage // the client's statements about the code; stored, but never trusted
 	Promote       bool
 	Seen          registry.Seen // revision of the draft to replace
 }
@@ -30,9 +30,9 @@ type Creation struct {
 type Created struct {
 	Entry    Entry
 	Promoted bool
-	Blocked  bool // the code breaks the rules or does not parse, so the draft cannot be promoted
+	Blocked  bool // the code breaks the rules or has errors, so the draft cannot be promoted
 	Verdict  registry.Verdict
-	Refused  *fault.Error // why the code is blocked, or why the requested promotion failed; the draft is kept
+	Refused  *fault.Error // why the code is blocked, or why the promotion failed; the draft is stored anyway
 	Warnings []fault.Detail
 }
 
@@ -41,8 +41,8 @@ const (
 	handlerFile  = "handler.py"
 )
 
-// Create creates a draft of a skill under the rule pack restricted. If the request asks for it and all checks pass, it
-// also promotes the draft; otherwise it reports why not. An existing skill keeps its versions in addition to the draft.
+// Create stores a skill as a draft under the rule pack restricted. If the request asks for promotion and all checks
+// pass, it also promotes the draft; otherwise it returns the reason. An existing skill keeps its versions.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) (Created, error) {
 	if err := s.ready(ctx); err != nil {
 		return Created{}, err
@@ -81,7 +81,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
-// blocked says why a draft cannot be promoted: the errors of its code, or else the findings of the gate.
+// blocked returns the reason why a draft cannot be promoted: the errors of its code, or else the findings of the gate.
 func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
 	f := &fault.Error{Code: fault.PolicyBlocked, Message: "The code of the skill breaks the rules.", Details: broken}
 	if len(broken) > 0 {
@@ -93,7 +93,7 @@ func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
 	return f
 }
 
-// refusal returns an error that explains why a draft cannot become a version, nil for other errors.
+// refusal returns the error if it explains to the client why a draft cannot become a version, nil for other errors.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull, fault.PolicyBlocked, fault.ApprovalRequired}, refused.Code) {
@@ -102,15 +102,16 @@ func refusal(err error) *fault.Error {
 	return nil
 }
 
-// written is a creation in the form of a skill.
+// written is a creation that was converted to a skill.
 type written struct {
 	skill    folders.Skill
-	broken   []fault.Detail // syntax errors, or places that break the rule pack
+	broken   []fault.Detail // syntax errors, or code that breaks the rule pack
 	warnings []fault.Detail
 }
 
-// written converts a creation to a folder and checks it. Code with run(action, args) is called with an action. Other
-// code's main is called with keyword arguments. Code that breaks the rule pack or does not parse is still a draft.
+// written converts a creation to a skill folder and checks it. If the code has run(action, args), the skill is called
+// with an action. Otherwise main is called with keyword arguments. Code that breaks the rule pack or has syntax errors
+// can still be a draft.
 func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (written, error) {
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
@@ -132,7 +133,7 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 		}
 	}
 	switch names := seen.Report.Names; {
-	case !parses: // the names are unknown
+	case !parses: // without a parse result, the function names are unknown
 	case slices.Contains(names, "run"):
 	case slices.Contains(names, "main"):
 		settings.Handler = "handler.main"
@@ -152,8 +153,8 @@ func assembled(settings folders.Settings, input []byte, code string) (folders.Sk
 	return folders.Parse(files)
 }
 
-// draft stores a skill as the draft of its agent and returns the draft's revision. It rejects an uninstalled skill,
-// because saving would also restore its old versions.
+// draft stores a skill as the draft of its agent and returns the revision of the draft. It rejects an uninstalled
+// skill, because saving a draft would also restore its old versions.
 func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage, seen registry.Seen) (int64, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -180,7 +181,7 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return 0, err
 	}
 	s.forget()
-	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // the server loads these folders itself
+	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // folders that the server has loaded need not be written back
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
 	return a.Draft.Revision, nil
@@ -204,7 +205,8 @@ func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.
 	return a, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
-// Promotion asks to publish a skill's draft as its next version. Without a version, the changes determine the number.
+// Promotion is a request to publish a skill's draft as its next version. Without a version, the changes determine the
+// number.
 type Promotion struct {
 	Name      string
 	Seen      registry.Seen // revision of the draft to promote
@@ -213,7 +215,7 @@ type Promotion struct {
 	Comment   string // why the number may be smaller than advised
 }
 
-// Promote publishes a skill's draft as a version. It requires an authenticated caller.
+// Promote publishes a skill's draft as a version. Anonymous callers may not use it.
 func (s *Service) Promote(ctx context.Context, actor registry.Actor, p Promotion) (registry.Version, error) {
 	if err := s.ready(ctx); err != nil {
 		return registry.Version{}, err
@@ -260,7 +262,7 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 	return v, nil
 }
 
-// settingsOf returns the skill.yaml of a version.
+// settingsOf returns the contents of skill.yaml for a version.
 func settingsOf(v registry.Version, tags []string, handler string) folders.Settings {
 	settings := folders.Settings{
 		Name: v.Agent, Version: v.Version, Description: v.Description, Title: v.Title, Changelog: v.Changelog, Handler: handler, Tags: tags,
@@ -274,8 +276,8 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 	return settings
 }
 
-// Register creates an active skill from a client's description. The request contains its code, or the code is in the
-// folder of its name in the skills directory. The directory belongs to the default workspace.
+// Register creates an active skill from a client's description. The code is in the request, or in the skills directory
+// in the folder with the skill's name. This directory belongs to the default workspace.
 func (s *Service) Register(ctx context.Context, actor registry.Actor, settings folders.Settings, input, output json.RawMessage, program map[string]registry.File) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -317,7 +319,8 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	return s.Find(ctx, actor, settings.Name)
 }
 
-// programIn returns the files of a folder without skill.yaml and schema.json, nil if the actor cannot read any.
+// programIn returns the program files of a folder, without skill.yaml and schema.json. It returns nil if the actor may
+// not use the directory or there are no files.
 func (s *Service) programIn(folder string, actor registry.Actor) map[string]registry.File {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil

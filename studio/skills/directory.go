@@ -17,16 +17,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// draftsDir contains the folders of drafts, separate from those of active skills.
+// draftsDir is the folder with the folders of drafts. The folders of active skills are outside it.
 const draftsDir = "_drafts"
 
-// Builtin contains the folders that are shipped with this program; nil for none.
+// Builtin contains the skill folders that are part of the server; nil if there are none.
 type Builtin fs.FS
 
 // maxFolders is the maximum number of skills in a directory.
 const maxFolders = 2000
 
-// loadBuiltin loads the shipped skills. A failure there is a bug in this program; it is logged and stops nothing.
+// loadBuiltin loads the built-in skills. An error is a bug of the server: it is logged, and the other skills are
+// loaded.
 func (s *Service) loadBuiltin(ctx context.Context) {
 	if s.Builtin == nil {
 		return
@@ -50,7 +51,7 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 	in.take(ctx)
 }
 
-// loadAll loads every folder of the directory, drafts last, and forgets folders that no longer exist.
+// loadAll loads every folder of the directory, drafts last. It forgets the problems of folders that no longer exist.
 func (s *Service) loadAll(ctx context.Context) {
 	active, drafts := s.candidates(ctx, "."), s.candidates(ctx, draftsDir)
 	there, all := map[string]bool{}, map[string]bool{}
@@ -79,7 +80,7 @@ func (s *Service) loadAll(ctx context.Context) {
 	}
 }
 
-// candidates lists the folders that may be skills.
+// candidates lists the folders in dir that may be skills.
 func (s *Service) candidates(ctx context.Context, dir string) []string {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,13 +99,13 @@ func (s *Service) candidates(ctx context.Context, dir string) []string {
 	return names
 }
 
-// candidate reports whether a name in the directory may be that of a skill.
+// candidate reports whether a folder name may be the name of a skill.
 func candidate(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
 }
 
-// load reads one folder again, NAME or _drafts/NAME, and stores its problems. It never fails: a broken folder does not
-// affect other folders or the skill previously installed from it.
+// load reads the folder NAME or _drafts/NAME again and stores its problems. It returns no error: an invalid folder does
+// not affect other folders, or the skill that was installed from it before.
 func (s *Service) load(ctx context.Context, folder string) {
 	gone, err := s.lies(folder)
 	switch {
@@ -122,7 +123,7 @@ func (s *Service) load(ctx context.Context, folder string) {
 	s.conclude(ctx, folder, err)
 }
 
-// lies reports whether a folder is gone, or the error of reading it, and records whether it exists.
+// lies checks whether a folder exists, and records the result. gone means that it does not exist.
 func (s *Service) lies(folder string) (gone bool, err error) {
 	info, err := s.root.Lstat(folder)
 	there := err == nil && info.IsDir()
@@ -140,10 +141,10 @@ func (s *Service) lies(folder string) (gone bool, err error) {
 	return false, err
 }
 
-// conclude records the result of loading a folder.
+// conclude records the result of loading a folder: a problem, or none.
 func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	if ctx.Err() != nil {
-		return // the server is stopping, so the result is unknown
+		return // the server is stopping, so the error says nothing about the folder
 	}
 	if err == nil {
 		s.settle(folder, nil)
@@ -152,7 +153,7 @@ func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	s.settle(folder, s.complain(ctx, folder, err))
 }
 
-// settle stores the problem with a folder, nil if there is none.
+// settle stores the problem of a folder, or removes it if p is nil.
 func (s *Service) settle(folder string, p *Trouble) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +164,7 @@ func (s *Service) settle(folder string, p *Trouble) {
 	s.problems[folder] = p
 }
 
-// complain logs a folder's problems by file and line.
+// complain logs the problems of a folder with file and line, and returns them.
 func (s *Service) complain(ctx context.Context, folder string, err error) *Trouble {
 	f := told(err)
 	p := &Trouble{Folder: folder, Message: f.Message, Details: []fault.Detail{}, At: s.Now()}
@@ -184,7 +185,7 @@ func (s *Service) complain(ctx context.Context, folder string, err error) *Troub
 	return p
 }
 
-// loadFolder publishes a folder's version if that is new.
+// loadFolder publishes the version of a folder, if it is not published yet.
 func (s *Service) loadFolder(ctx context.Context, name string) error {
 	sk, err := read(folders.Dir(s.root, name), name)
 	if err != nil {
@@ -196,7 +197,7 @@ func (s *Service) loadFolder(ctx context.Context, name string) error {
 // enter installs the skill of a folder and logs changes.
 func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *inspect.Result) error {
 	if known, err := s.any(ctx, systemActor(), sk.Settings.Name); err == nil && known.Uninstalled {
-		return nil // the database decides: the skill stays uninstalled until somebody installs it again
+		return nil // the database decides: an uninstalled skill stays uninstalled until somebody installs it again
 	}
 	v, fresh, err := s.take(ctx, systemActor(), sk, registry.Skill{Origin: origin}, seen)
 	if err != nil || !fresh {
@@ -209,7 +210,7 @@ func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, or
 	return nil
 }
 
-// read reads a folder. The folder must have the name of its skill, so that no two folders contain the same skill.
+// read reads a folder. The folder must have the name of its skill, so that two folders cannot contain the same skill.
 func read(folder fs.FS, name string) (folders.Skill, error) {
 	files, err := folders.ReadFolder(folder)
 	if err != nil {
@@ -227,7 +228,7 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	return sk, nil
 }
 
-// loadDraft saves a folder of _drafts as the draft of its skill, if it differs.
+// loadDraft saves a folder of _drafts as the draft of its skill, if they differ.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	sk, known, seen, err := s.differing(ctx, folder)
 	if err != nil || seen == nil {
@@ -237,13 +238,13 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 		return err
 	}
 	if _, err = s.draft(ctx, systemActor(), sk, known.Claims, *seen); fault.Is(err, fault.StaleDraft) {
-		return nil // saved meanwhile, which writes the folder again
+		return nil // the draft was saved in the meantime, and the save also writes the folder
 	}
 	return err
 }
 
-// refuseDraft rejects a person's folder of a draft while several servers share the database. The directory of each server
-// has its own folders, and the draft of another server may be newer. Folders that a server wrote are ignored.
+// refuseDraft rejects a draft folder that a person has written while several servers share the database. Each server
+// has its own directory, so the draft of another server may be newer. Folders that a server has written are ignored.
 func (s *Service) refuseDraft(folder string) error {
 	if s.isOurs(folder) {
 		return nil
@@ -253,8 +254,8 @@ func (s *Service) refuseDraft(folder string) error {
 	return f
 }
 
-// differing reads a folder of _drafts and the draft of its skill, and returns the revision to replace if they differ, nil
-// if they are equal. A save writes the draft and then its folder; the lock keeps an old folder from replacing a new draft.
+// differing reads a folder of _drafts and the draft of its skill. If they differ, seen is the revision to replace, else
+// nil. A save writes the draft and then its folder; holding the lock prevents that an old folder replaces a new draft.
 func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skill, known registry.Skill, seen *registry.Seen, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -291,7 +292,7 @@ func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skil
 		is := sk
 		is.Settings.Changelog = v.Changelog
 		if err == nil && s.compare(v, is, known) == nil {
-			return sk, known, nil, nil // the draft was promoted; its folder belongs to a person and stays
+			return sk, known, nil, nil // the draft was promoted; its folder belongs to a person and is kept
 		}
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return sk, known, nil, err
@@ -299,7 +300,7 @@ func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skil
 	return sk, known, &found, nil
 }
 
-// base returns the name of a folder, also of a draft's folder.
+// base returns the last element of a folder's path, which is the name of the skill.
 func base(folder string) string { return path.Base(folder) }
 
 func sortedProblems(problems map[string]*Trouble) []*Trouble {

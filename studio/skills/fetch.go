@@ -15,11 +15,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Download fetches archives through an egress session, as programs do. The session resolves and checks names, and
-// reaches only the granted hosts, even after a redirect.
+// Download downloads archives through an egress session, like the requests of programs. The session resolves and checks
+// host names. It connects only to granted hosts, even after a redirect.
 type Download struct {
 	Proxy *egress.Proxy
-	Hosts []string // grants, such as skills.example.com:443
+	Hosts []string // granted hosts, for example skills.example.com:443
 }
 
 // Fetch implements Fetcher.
@@ -35,7 +35,7 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	ceiling := hostpattern.Ceiling{} // the operator's list is the ceiling
+	ceiling := hostpattern.Ceiling{} // no further limit than the operator's list
 	for _, text := range d.Hosts {
 		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			ceiling.Grants = append(ceiling.Grants, grant)
@@ -76,7 +76,7 @@ func archiveIn(answer json.RawMessage) ([]byte, error) {
 	return content, err
 }
 
-// grantFor returns the grant that an address needs.
+// grantFor returns the grant that allows requests to an address.
 func grantFor(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
@@ -84,10 +84,10 @@ func grantFor(u *url.URL) string {
 	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 }
 
-// nobody is the runtimes.Host of an egress session without a program.
+// nobody is the runtimes.Host of an egress session that belongs to no program.
 type nobody struct{}
 
-// Emit implements runtimes.Host. The session's decision is in its response.
+// Emit implements runtimes.Host. It ignores the event, because the response contains the session's decision.
 func (nobody) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.

@@ -16,10 +16,10 @@ import (
 // Source is the origin of an installation: exactly one of its fields is set.
 type Source struct {
 	Name    string                   // an uninstalled skill, a skill folder, or NAME or PUBLISHER/NAME in the public registry
-	Files   map[string]registry.File // a folder
+	Files   map[string]registry.File // files of a folder
 	Archive []byte                   // a gzipped tar
 	URL     string                   // address of such an archive, on a granted host
-	Label   string                   // display name of the archive
+	Label   string                   // name of the archive for display
 }
 
 // Install installs a skill. If it is already installed, Install changes nothing.
@@ -87,10 +87,10 @@ func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.
 	return err
 }
 
-// uninstalled is the deletion reason of a skill's agent.
+// uninstalled is the comment with which the agent of an uninstalled skill is deleted.
 const uninstalled = "uninstalled as a skill"
 
-// permitted prevents anonymous callers from changing the installed skills.
+// permitted returns an error if the caller is anonymous, because anonymous callers must not change skills.
 func permitted(actor registry.Actor, verb string) error {
 	if actor.Type == registry.AnonymousActor {
 		return fault.New(fault.Forbidden, "An anonymous caller can run skills but not %s them. Send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
@@ -98,8 +98,8 @@ func permitted(actor registry.Actor, verb string) error {
 	return nil
 }
 
-// reinstall restores an uninstalled skill and reads the folder of that name again.
-// A name that is neither is looked up in the public registry.
+// reinstall restores an uninstalled skill and reads the folder with its name again. If there is neither, it looks the
+// name up in the public registry.
 func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
 	asked := name
 	publisher, own, qualified := strings.Cut(name, "/")
@@ -144,18 +144,18 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 	return Entry{}, fault.New(fault.NotFound, "Skill %s not found: it was never installed, has no folder in the skills directory and is not in the registry. Send its files, an archive or the URL of one.", shown(asked))
 }
 
-// listedBy reports whether a skill came from a publisher of the public registry.
+// listedBy reports whether a skill was installed from a publisher of the public registry.
 func listedBy(skill registry.Skill, publisher string) bool {
 	return skill.Origin == registry.ListedSkill && strings.HasPrefix(skill.Source, publisher+"/")
 }
 
-// otherSkill refuses to publish a program of the registry as a version of a skill from elsewhere.
+// otherSkill returns the error for a registry agent whose name belongs to a skill with another origin.
 func otherSkill(name string) error {
 	return fault.New(fault.NameTaken, "Another skill is named %s. Send the files of the one in the registry under another name.", shown(name))
 }
 
-// fromRegistry installs the latest version of an agent of the public registry as a skill, with its number and its name,
-// which it returns. The name may differ from the one that was asked for, because agents are found by former names.
+// fromRegistry installs the latest version of an agent of the public registry as a skill, with the same number and
+// name. It returns the agent's current name, because the requested one may be a former name.
 func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name string) (string, error) {
 	listed, v, err := s.Catalog.Named(ctx, name)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name s
 	return listed.Name, err
 }
 
-// restore restores an uninstalled skill and returns its agent. It does nothing for any other name.
+// restore restores an uninstalled skill and returns the ID of its agent. If there is no such skill, it returns "".
 func (s *Service) restore(ctx context.Context, actor registry.Actor, name string) (agentID string, err error) {
 	skill, err := s.any(ctx, actor, name)
 	if fault.Is(err, fault.NotFound) {
@@ -209,8 +209,8 @@ func (s *Service) restore(ctx context.Context, actor registry.Actor, name string
 	return skill.AgentID, err
 }
 
-// Uninstall uninstalls a skill. Its versions, receipts and runs are kept. A folder written by people stays; one written
-// for a client is removed. Conflict while a pin references a version, unless forced.
+// Uninstall uninstalls a skill. Its versions, receipts and runs are kept. A folder that a person has written is kept; a
+// folder that was written for a client is removed. Error: Conflict while a pin references a version, unless forced.
 func (s *Service) Uninstall(ctx context.Context, actor registry.Actor, name string, force bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err

@@ -10,26 +10,26 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// These constants limit the folders that are held in memory to be inspected together.
+// Limits of the folders that are held in memory to be inspected together.
 const (
 	atOnce      = 32
 	atOnceBytes = 16 << 20
 )
 
-// intake loads many folders. With two database queries it finds by digest the skills that are already installed
-// unchanged, and neither looks them up nor inspects them. It inspects all others together.
+// intake loads many folders. It reads all installed skills with two queries, and skips the folders whose digest shows
+// that they are installed unchanged. It inspects all others together.
 type intake struct {
 	service *Service
 	origin  registry.SkillOrigin
 	told    func(folder string, err error)
 
-	skills  map[string]registry.Skill // by the key of the name
+	skills  map[string]registry.Skill // by the key of the skill's name
 	latest  map[string]registry.Version
 	waiting []arrival
 	bytes   int
 }
 
-// arrival is a folder whose content is not installed yet.
+// arrival is a folder that must be installed.
 type arrival struct {
 	folder string
 	skill  folders.Skill
@@ -41,7 +41,7 @@ func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, to
 	if err == nil {
 		in.latest, err = s.Store.LatestOfSkills(ctx, systemActor().Workspace)
 	}
-	if err != nil && ctx.Err() == nil { // each folder is loaded by itself and reports its own problems
+	if err != nil && ctx.Err() == nil { // then each folder is loaded separately and reports its own problems
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "look up what is installed", slog.Any("error", err))
 	}
 	for _, skill := range known {
@@ -50,7 +50,7 @@ func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, to
 	return in
 }
 
-// offer adds a folder, or reports the error of reading it.
+// offer adds a folder to the intake. If err is not nil, it reports this error.
 func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err error) {
 	var sk folders.Skill
 	if err == nil {
@@ -70,8 +70,8 @@ func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err erro
 	in.waiting, in.bytes = append(in.waiting, arrival{name, sk}), in.bytes+size
 }
 
-// holds reports whether a skill needs no change: it is installed unchanged, or it is uninstalled and the database
-// decides.
+// holds reports whether a folder needs no change: its skill is installed unchanged, or is uninstalled, which the
+// database decides.
 func (in *intake) holds(sk folders.Skill) bool {
 	skill, ok := in.skills[registry.NameKey(sk.Settings.Name)]
 	if !ok || skill.Uninstalled {
@@ -85,7 +85,7 @@ func (in *intake) holds(sk folders.Skill) bool {
 	return err == nil && same
 }
 
-// take installs the waiting folders.
+// take installs the collected folders.
 func (in *intake) take(ctx context.Context) {
 	programs := make([]agents.Program, 0, len(in.waiting))
 	for _, a := range in.waiting {

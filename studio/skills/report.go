@@ -15,14 +15,14 @@ import (
 	folders "github.com/atelier-run/atelier/registry/skills"
 )
 
-// reportFile lists the installed skills for people who look into the directory. The server writes it and never reads
-// it.
+// reportFile lists the installed skills for people who look into the directory. The server writes this file and never
+// reads it.
 const reportFile = "installed.json"
 
 // installed is one skill of the report.
 type installed struct {
 	Name        string    `json:"name"`
-	Version     string    `json:"version"` // "" for a draft only
+	Version     string    `json:"version"` // "" for a skill with only a draft
 	Digest      string    `json:"digest"`
 	Origin      string    `json:"origin"`
 	Source      string    `json:"source,omitempty"`
@@ -70,7 +70,7 @@ func (s *Service) report(ctx context.Context) {
 	}
 }
 
-// State returns the state of a skill in one word.
+// State returns the state of a skill as one word.
 func State(e Entry) string {
 	switch {
 	case e.Version == nil && e.Drafted:
@@ -92,7 +92,7 @@ func (s *Service) replaceFile(name string, content []byte) error {
 	return err
 }
 
-// writeBack writes a skill as the folder from which it could be loaded.
+// writeBack writes a skill as a folder from which it could be loaded again.
 func (s *Service) writeBack(ctx context.Context, folder string, settings folders.Settings, spec registry.Spec, actor registry.Actor) {
 	files, err := folders.FolderOf(settings, spec.InputSchema, spec.OutputSchema, spec.Files)
 	if err != nil {
@@ -102,8 +102,9 @@ func (s *Service) writeBack(ctx context.Context, folder string, settings folders
 	s.writeFolder(ctx, folder, files, actor)
 }
 
-// writeFolder replaces a folder. It writes the new one next to the old one until it is complete. The directory belongs
-// to the default workspace. A failure is logged only, because the skill in the database is authoritative.
+// writeFolder replaces a folder. It writes a new folder next to the old one and then exchanges them. The directory
+// belongs to the default workspace, so skills of other workspaces are not written. A failure is only logged, because
+// the database is authoritative.
 func (s *Service) writeFolder(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return
@@ -136,7 +137,7 @@ func (s *Service) writeFolder(ctx context.Context, folder string, files map[stri
 	}
 }
 
-// describe adds skill.yaml and schema.json to a program written by people. It does not change existing files.
+// describe adds skill.yaml and schema.json to a folder that a person has written. It does not change existing files.
 func (s *Service) describe(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return
@@ -160,11 +161,11 @@ func (s *Service) describe(ctx context.Context, folder string, files map[string]
 	}
 }
 
-// ours is the name of the file that marks a folder written for a client. A folder without it belongs to a person.
+// ours is the file that marks a folder as written for a client. A folder without it belongs to a person.
 const ours = ".written-by-atelier"
 
-// writable reports whether a folder may be written: it does not exist, or was written for a client. A folder written by
-// people must not be changed.
+// writable reports whether the server may write a folder: it does not exist, or was written for a client. The folder of
+// a person must not be changed.
 func (s *Service) writable(folder string) bool {
 	_, err := s.root.Lstat(folder)
 	return errors.Is(err, fs.ErrNotExist) || s.isOurs(folder)
@@ -175,7 +176,7 @@ func (s *Service) isOurs(folder string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// discard removes a folder that was written for a client, and no other.
+// discard removes a folder that was written for a client. It removes no other folder.
 func (s *Service) discard(ctx context.Context, folder string, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace || !s.isOurs(folder) {
 		return

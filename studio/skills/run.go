@@ -10,20 +10,21 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// Call asks for a run of a skill's latest version.
+// Call is a request to run a skill's latest version.
 type Call struct {
 	Name   string
 	Args   json.RawMessage // a JSON object
-	Action string          // with ByAction
-	// RequestID is the client's own ID. A call that waited for an approval is repeated with it to get the result.
+	Action string          // action to run; used only with ByAction
+	// RequestID is the client's own ID of the call. A call that waited for an approval is repeated with the same ID to
+	// get its result.
 	RequestID string
-	Claimed   registry.Claim // the actor that the client says it acts for
-	// ByAction is set for callers that name an action. A skill with the input {action, args} receives both, any other
-	// skill only the args.
+	Claimed   registry.Claim // the actor for which the client says that it acts
+	// ByAction is set if the caller names an action. A skill whose input is {action, args} gets both; any other skill
+	// gets only the args.
 	ByAction bool
 }
 
-// Run runs a skill. The version is the zero value if none was found.
+// Run runs a skill. If no version was found, the returned version is zero.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (registry.Run, registry.Version, error) {
 	if err := s.ready(ctx); err != nil {
 		return registry.Run{}, registry.Version{}, err
@@ -42,7 +43,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 	return run.Run, v, err
 }
 
-// version returns the latest version of a skill. The index saves a database query for each call.
+// version returns the latest version of a skill. The index of agent IDs saves a query in each call.
 func (s *Service) version(ctx context.Context, actor registry.Actor, name string) (registry.Version, error) {
 	key := actor.Workspace + "/" + registry.NameKey(name)
 	s.mu.RLock()
@@ -72,7 +73,7 @@ func (s *Service) version(ctx context.Context, actor registry.Actor, name string
 	return registry.Version{}, unknown(name)
 }
 
-// Forget clears the index, after another server changed skills.
+// Forget clears the index, because another server has changed skills.
 func (s *Service) Forget() { s.forget() }
 
 // forget clears the index.
@@ -82,7 +83,7 @@ func (s *Service) forget() {
 	clear(s.index)
 }
 
-// byAction returns the input of a skill for a caller that names an action.
+// byAction returns the input of a skill for a call with an action.
 func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	var schema struct {
 		Properties map[string]struct {
@@ -118,7 +119,8 @@ func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	return out.Bytes(), err
 }
 
-// laidOver merges the members of over into base. If one of them is not an object, it returns base.
+// laidOver adds the members of over to base, and replaces those with the same name. If one of the two is not an object,
+// it returns over.
 func laidOver(base, over json.RawMessage) json.RawMessage {
 	var low, high map[string]json.RawMessage
 	if json.Unmarshal(base, &low) != nil || json.Unmarshal(over, &high) != nil || low == nil || high == nil {

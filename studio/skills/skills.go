@@ -1,8 +1,8 @@
 // Package skills manages skills. A skill is an agent that is stored in a folder, called by name, and installed or
 // uninstalled as a whole.
 //
-// A skill's versions, drafts and runs are those of its agent. This package loads, watches and writes folders and stores
-// the skill data of agents. For everything else it calls packages agents and runs.
+// The versions, drafts and runs of a skill are those of its agent. This package loads, watches and writes folders, and
+// stores the skill data of agents. Packages agents and runs do the rest.
 package skills
 
 import (
@@ -30,7 +30,7 @@ type Store interface {
 	Lists
 }
 
-// Lists returns all skills at once, so that a list needs the same number of queries for ten skills as for a thousand.
+// Lists reads all skills with a fixed number of queries, however many there are.
 type Lists interface {
 	Skills(ctx context.Context, workspace string) ([]registry.Skill, error)
 	LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error)
@@ -41,7 +41,7 @@ type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
-// Catalog finds an agent of the public registry by NAME or PUBLISHER/NAME, with its latest version.
+// Catalog finds an agent of the public registry by NAME or PUBLISHER/NAME, and returns it with its latest version.
 type Catalog interface {
 	Named(ctx context.Context, name string) (registry.Agent, registry.Version, error)
 }
@@ -52,9 +52,9 @@ type Options struct {
 	Agents  *agents.Service
 	Runs    *runs.Service
 	Fetcher Fetcher
-	Catalog Catalog // nil for none
-	Dir     string  // the watched directory
-	// Replicas says that several servers save skills, each with its own directory or all with one.
+	Catalog Catalog // nil without a public registry
+	Dir     string  // the directory to watch
+	// Replicas is true if several servers use the database. They may have separate directories or a common one.
 	Replicas bool
 	Builtin  Builtin
 	Log      *slog.Logger
@@ -66,18 +66,18 @@ type Service struct {
 	Options
 
 	root   *os.Root
-	loaded chan struct{} // closed when the directory has been loaded at the start
+	loaded chan struct{} // closed when the directory was loaded after the start
 
-	changing  sync.Mutex // one change of the installed skills at a time
-	reporting sync.Mutex // one writer of the report at a time
+	changing  sync.Mutex // serializes changes of the installed skills
+	reporting sync.Mutex // serializes writes of the report
 
 	mu       sync.RWMutex        // guards the following fields
-	index    map[string]string   // agents' IDs by name
+	index    map[string]string   // IDs of agents by workspace and name
 	problems map[string]*Trouble // by folder
-	folders  map[string]bool     // existing folders
+	folders  map[string]bool     // folders that exist
 }
 
-// Trouble is the problem with a folder. The skill previously installed from it still runs.
+// Trouble is the problem of a folder. The skill that was installed from it before still runs.
 type Trouble struct {
 	Folder  string         `json:"folder"`
 	Message string         `json:"message"`
@@ -85,15 +85,15 @@ type Trouble struct {
 	At      time.Time      `json:"at"`
 }
 
-// Entry is one skill of a list, or a folder that could not be loaded.
+// Entry is a skill in a list, or a folder that could not be loaded.
 type Entry struct {
 	registry.Skill
-	Version *registry.Version // latest version, in lists without its files; nil if nothing is published
+	Version *registry.Version // latest version, in lists without its files; nil without a version
 	Problem *Trouble
-	Missing bool // its folder in the directory no longer exists
+	Missing bool // its folder no longer exists
 }
 
-// New returns the service with its directory open. The caller loads it with Watch and must Close it.
+// New opens the directory and returns the service. The caller must call Watch to load it, and Close at the end.
 func New(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -108,12 +108,12 @@ func New(o Options) (*Service, error) {
 // Close closes the directory.
 func (s *Service) Close() error { return s.root.Close() }
 
-// systemActor returns the system actor that loads folders.
+// systemActor returns the actor that loads folders.
 func systemActor() registry.Actor {
 	return registry.Actor{ID: "skills", Type: registry.SystemActor, Name: "skills directory", Workspace: registry.DefaultWorkspace}
 }
 
-// ready waits until the initial folders are loaded, so that early clients find their skills.
+// ready waits until the directory was loaded after the start, so that early clients find all skills.
 func (s *Service) ready(ctx context.Context) error {
 	select {
 	case <-s.loaded:
@@ -123,7 +123,7 @@ func (s *Service) ready(ctx context.Context) error {
 	}
 }
 
-// List returns the installed skills by name, then the folders that could not be loaded. It omits uninstalled skills.
+// List returns the installed skills by name, then the folders that could not be loaded. Uninstalled skills are omitted.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 	entries, told := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
-			told[registry.NameKey(skill.Name)] = true // problems of an uninstalled skill are not listed
+			told[registry.NameKey(skill.Name)] = true // the problems of an uninstalled skill are omitted
 			continue
 		}
 		entry := s.entry(skill, problems)
@@ -148,7 +148,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 			v.CurrentName = skill.Name
 			entry.Version = &v
 		} else if err := s.addVersion(ctx, actor, &entry); fault.Is(err, fault.NotFound) {
-			continue // deleted meanwhile
+			continue // deleted since the list was read
 		} else if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (s *Service) entry(skill registry.Skill, problems map[string]*Trouble) Entr
 	return entry
 }
 
-// addVersion adds the version that a reference to latest selects, for a skill that has one.
+// addVersion adds the latest version of a skill to its entry. It does nothing if the skill has no version.
 func (s *Service) addVersion(ctx context.Context, actor registry.Actor, entry *Entry) error {
 	if !entry.Published {
 		return nil
@@ -203,7 +203,7 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, name string) (
 
 func unknown(name string) error { return fault.New(fault.NotFound, "Skill not found: %s", shown(name)) }
 
-// find returns a skill that is not uninstalled.
+// find returns a skill by a current or former name. An uninstalled skill counts as unknown.
 func (s *Service) find(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
 	skill, err := s.any(ctx, actor, name)
 	if err == nil && skill.Uninstalled {
@@ -221,7 +221,7 @@ func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (r
 	return skill, err
 }
 
-// Is reports whether an agent, by name or ID, is a skill. Callers of that name run its versions.
+// Is reports whether an agent, by name or ID, is a skill. If it is, calls of its name run its versions.
 func (s *Service) Is(ctx context.Context, actor registry.Actor, agent string) (bool, error) {
 	_, err := s.any(ctx, actor, agent)
 	if fault.Is(err, fault.NotFound) {
@@ -242,8 +242,8 @@ func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
 	return n, err
 }
 
-// problemsOf returns the problems by the key of the skill's name. A problem of an active folder takes precedence over
-// one of its draft.
+// problemsOf returns the problems of folders by the key of the skill's name. The problem of an active folder takes
+// precedence over that of a draft.
 func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
 	problems := map[string]*Trouble{}
 	for _, p := range s.allProblems(actor) {
@@ -254,7 +254,8 @@ func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
 	return problems
 }
 
-// allProblems returns the problems of the directory, which belongs to the default workspace.
+// allProblems returns the problems of all folders, if the actor's workspace is the default one, to which the directory
+// belongs.
 func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil
@@ -264,7 +265,7 @@ func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	return sortedProblems(s.problems)
 }
 
-// told converts any error to a fault that can be stored.
+// told converts an error to a fault that may be stored and shown.
 func told(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code != fault.Internal {

@@ -31,7 +31,7 @@ const (
 	handler  = "def echo(value):\n    return {'value': value}\n"
 )
 
-// looks replaces the Python parser. These tests check the use of its result and the number of calls.
+// looks replaces the Python parser. The tests check how its results are used, and count its calls.
 type looks struct{ jobs, programs atomic.Int64 }
 
 // Check is called before a version is published.
@@ -72,8 +72,8 @@ func (l *looks) CheckAll(_ context.Context, programs []inspect.Request) []inspec
 	return results
 }
 
-// asked counts the calls of a store. It counts lists only in a context with counted, because a service writes its
-// report at any time.
+// asked is a store that counts queries. It counts queries for lists only if the context has counted, because the
+// service writes its report at any time.
 type asked struct {
 	*store.Store
 	lists, skills, versions atomic.Int64
@@ -114,14 +114,14 @@ func (a *asked) Candidates(ctx context.Context, workspace string, refs []registr
 
 func (a *asked) forget() { a.lists.Store(0); a.skills.Store(0); a.versions.Store(0) }
 
-// world holds a service with a real store and a real directory.
+// world combines a service with a real store and a real directory.
 type world struct {
 	*skills.Service
 	store  *asked
 	looks  *looks
 	agents *agents.Service
 	dir    string
-	end    func() // ends a world whose store and directory another one uses next
+	end    func() // ends the service, so that another one can use its store and directory
 }
 
 type fetched func(address string) ([]byte, error)
@@ -130,7 +130,7 @@ func (f fetched) Fetch(_ context.Context, address string) ([]byte, error) { retu
 
 func newStore(t *testing.T) *asked { return &asked{Store: storetest.Open(t, storetest.SQLite)} }
 
-// begin starts a service on a store and a directory, as a server does.
+// begin starts a service with a store and a directory, like a server.
 func begin(t *testing.T, s *asked, dir string, fetch fetched) world {
 	t.Helper()
 	w := world{store: s, looks: &looks{}, dir: dir, agents: agents.New(agentstest.Options(s))}
@@ -196,8 +196,7 @@ func expect(t *testing.T, err error, code fault.Code, text string) {
 	}
 }
 
-// TestAStartAsksLittle checks that unchanged folders are neither looked up nor inspected, and that all others are
-// inspected together.
+// At the start, unchanged folders are neither looked up nor inspected. All other folders are inspected together.
 func TestAStartAsksLittle(t *testing.T) {
 	t.Parallel()
 	const many = 40
@@ -239,8 +238,7 @@ func TestAStartAsksLittle(t *testing.T) {
 	}
 }
 
-// TestAListNamesEachOnce checks that an uninstalled skill is not listed even if its folder is broken, and that a skill
-// with two problems is listed once.
+// An uninstalled skill is not listed, even if its folder is invalid. A skill with two problems is listed once.
 func TestAListNamesEachOnce(t *testing.T) {
 	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
@@ -259,8 +257,7 @@ func TestAListNamesEachOnce(t *testing.T) {
 	}
 }
 
-// TestUninstalledSkillsGetNoDrafts checks that saving a draft does not restore the old versions of an uninstalled
-// skill.
+// Saving a draft does not restore the old versions of an uninstalled skill.
 func TestUninstalledSkillsGetNoDrafts(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -283,7 +280,7 @@ func TestUninstalledSkillsGetNoDrafts(t *testing.T) {
 	}
 }
 
-// TestUninstallingWhatIsReferenced checks that the error names the references, unless forced.
+// Uninstalling a referenced skill fails with an error that lists the references, unless it is forced.
 func TestUninstallingWhatIsReferenced(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -304,7 +301,7 @@ func TestUninstallingWhatIsReferenced(t *testing.T) {
 	}
 }
 
-// TestAddressesAreKeptWithoutTheirQuery checks that the query, which may be a signature or token, is not stored.
+// The query of an address is not stored, because it may contain a signature or a token.
 func TestAddressesAreKeptWithoutTheirQuery(t *testing.T) {
 	t.Parallel()
 	archive := packed(t, files("echo"))
@@ -321,7 +318,7 @@ func TestAddressesAreKeptWithoutTheirQuery(t *testing.T) {
 	}
 }
 
-// TestAnonymousCallersChangeNothing checks all changing methods.
+// Every method that changes skills rejects anonymous callers.
 func TestAnonymousCallersChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -342,7 +339,7 @@ func TestAnonymousCallersChangeNothing(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestPromotion checks that promoting publishes the draft, with the number that the changes require.
+// Promoting publishes the draft, with the number that its changes require.
 func TestPromotion(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -384,7 +381,7 @@ func TestPromotion(t *testing.T) {
 	}
 }
 
-// filling is a storage quota with the given remaining room.
+// filling is a storage quota that accepts a given number of checks.
 type filling struct{ room atomic.Int64 }
 
 func (f *filling) CheckAgentLimit(context.Context, string) error {
@@ -394,7 +391,7 @@ func (f *filling) CheckAgentLimit(context.Context, string) error {
 	return nil
 }
 
-// TestADraftThatIsKeptWhereAVersionHasNoRoom covers a workspace whose quota is used up between the two.
+// The quota is used up after the draft was stored. The draft is kept although the version cannot be stored.
 func TestADraftThatIsKeptWhereAVersionHasNoRoom(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -413,7 +410,7 @@ func TestADraftThatIsKeptWhereAVersionHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefused checks that an error names the place, and that the name stays free.
+// The error for an invalid skill has file and line, and its name can still be used.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
@@ -462,7 +459,7 @@ func TestWhatIsRefused(t *testing.T) {
 	expect(t, err, fault.NameTaken, "Choose another name")
 }
 
-// TestOtherWorkspaces checks that other workspaces see neither the directory nor its skills.
+// Other workspaces see neither the problems of the directory nor its skills.
 func TestOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

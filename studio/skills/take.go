@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// inputOf converts a skill to an agent's input.
+// inputOf converts a skill to the input of its agent.
 func inputOf(sk folders.Skill) agents.Input {
 	spec, settings := sk.Spec, sk.Settings
 	tags := settings.Tags
@@ -30,11 +30,12 @@ func inputOf(sk folders.Skill) agents.Input {
 }
 
 // take publishes a version of a skill and stores the agent's skill data. It checks everything before it writes
-// anything, and reports whether the version is new. A version that exists stays unchanged: the same number with other
-// content is rejected, with a number that would be accepted. Seen is the result of an earlier inspection, or nil to
-// inspect the skill.
+// anything. fresh reports whether the version is new. An existing version is never changed: if the content differs, the
+// error names a number that would be accepted. seen is the result of an earlier inspection; if it is nil, take inspects
+// the skill.
 //
-// Servers that start together install the same folders. The one that is later finds the skill when it looks again.
+// Servers that start together may install the same folders at the same time. The slower server then finds the skill in
+// its next attempt.
 func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *inspect.Result) (v registry.Version, fresh bool, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -46,10 +47,10 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 	return v, fresh, err
 }
 
-// takeAttempts limits the attempts to install a skill that other servers install too.
+// takeAttempts is the maximum number of attempts to install a skill while other servers install it too.
 const takeAttempts = 4
 
-// overtaken reports whether an error may come from a change that another server made meanwhile.
+// overtaken reports whether an error may be the result of a concurrent change by another server.
 func overtaken(err error) bool {
 	for _, code := range []fault.Code{fault.NameTaken, fault.VersionExists, fault.StaleDraft, fault.Conflict} {
 		if fault.Is(err, code) {
@@ -87,7 +88,7 @@ func (s *Service) takeOnce(ctx context.Context, actor registry.Actor, sk folders
 		return registry.Version{}, false, err
 	}
 	skill.Origin, skill.Source, skill.Claims, skill.InstalledAt, skill.Installer = how.Origin, how.Source, how.Claims, s.Now(), actor
-	if isNew { // before the version is published: if that fails, the next attempt knows that the agent is a skill
+	if isNew { // before the version is published, so that after a failure the next attempt finds the skill
 		skill.Handler = sk.Settings.Handler
 		if skill, _, err = s.create(ctx, actor, sk, skill); err != nil {
 			return registry.Version{}, false, err
@@ -114,16 +115,16 @@ func (s *Service) create(ctx context.Context, actor registry.Actor, sk folders.S
 	return skill, a, sk.Locate(s.Store.CreateSkill(ctx, a, skill))
 }
 
-// programOf returns the program of a skill for inspection.
+// programOf returns the program of a skill for an inspection.
 func programOf(sk folders.Skill) agents.Program {
 	file, _ := sk.Handler()
 	if sk.Spec.Language != runtimes.Python {
-		file = sk.Spec.Entrypoint // the bundler follows its import of the function
+		file = sk.Spec.Entrypoint // the bundler follows its import of the handler's file
 	}
 	return agents.Program{Input: inputOf(sk), Entrypoint: file}
 }
 
-// judge runs all checks of a skill that do not need to run it.
+// judge runs all checks of a skill that need no run of its code.
 func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	if seen.Err != nil {
 		return sk.Locate(seen.Err)
@@ -143,11 +144,12 @@ func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	return nil
 }
 
-// missingEntry is the code of a program without main or run. A handler with a function does not need them.
+// missingEntry is the code of the error for a program without main or run. If the handler names a function, the program
+// does not need them.
 const missingEntry = "missing_entry"
 
-// same reports whether a version has the content of a folder. It ignores fields that the folder leaves to the server,
-// and the file that calls the handler, because they may have changed since the version was published.
+// same reports whether a version has the content of a folder. It ignores the fields that the folder leaves to the
+// server and the generated entry file, because these may have changed since the version was published.
 func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skill) (bool, agents.Input, error) {
 	in := inputOf(sk)
 	limits := in.Limits.Or(v.Limits)
@@ -166,8 +168,8 @@ func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skil
 	return digest == v.Digest, in, err
 }
 
-// compare rejects a folder whose content differs from the version with its number, and names a number that would be
-// accepted.
+// compare returns an error if the content of a folder differs from the published version with the same number. The
+// error names a number that would be accepted.
 func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.Skill) error {
 	same, in, err := s.same(v, sk, skill)
 	if err != nil {
@@ -187,7 +189,7 @@ func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.S
 	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and versions cannot change; %s.", v.Reference(), remedy)
 }
 
-// at returns a fault about a member of skill.yaml.
+// at returns an error about a member of skill.yaml, with its line.
 func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format string, args ...any) error {
 	f := fault.New(code, "The skill is not valid.")
 	f.Details = fault.Invalid("", format, args...).Details
@@ -195,7 +197,7 @@ func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format s
 	return f
 }
 
-// tooSmall adds the line to an error about a number, and locates all other errors.
+// tooSmall adds the line of the version to an error about its number. It locates any other error.
 func (s *Service) tooSmall(sk folders.Skill, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.BumpTooSmall {

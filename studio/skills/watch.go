@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// quiet is how long a folder must be unchanged before it is read, because editors save in several steps.
+	// quiet is how long a folder must be unchanged before it is read. Editors save in several steps.
 	quiet = 40 * time.Millisecond
-	// maxDelay is the maximum delay for a folder that keeps changing.
+	// maxDelay is the maximum time before a folder that keeps changing is read.
 	maxDelay = 400 * time.Millisecond
 )
 
-// Watch loads the directory, and then every change until ctx ends. It must be called only once.
+// Watch loads the directory, and then loads changed folders until ctx ends. It must be called only once.
 func (s *Service) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -32,10 +32,10 @@ func (s *Service) Watch(ctx context.Context) {
 	w.follow(ctx, ".")
 	s.begin(ctx)
 	w.loop(ctx)
-	_ = watcher.Close() // nothing is lost if this fails
+	_ = watcher.Close() // an error has no effect here
 }
 
-// begin loads the directory.
+// begin loads the built-in skills and the directory.
 func (s *Service) begin(ctx context.Context) {
 	s.loadBuiltin(ctx)
 	s.loadAll(ctx)
@@ -43,13 +43,13 @@ func (s *Service) begin(ctx context.Context) {
 	s.report(ctx)
 }
 
-// watch collects changes until the directory is quiet.
+// watch collects changed folders until the directory is quiet.
 type watch struct {
 	service *Service
 	watcher *fsnotify.Watcher
 	dir     string
-	dirty   map[string]bool // folders to look at again; "." is all of them
-	since   time.Time       // time of the first unread change
+	dirty   map[string]bool // folders to read again; "." means all folders
+	since   time.Time       // time of the first change that was not read yet
 }
 
 func (w *watch) loop(ctx context.Context) {
@@ -92,7 +92,7 @@ func (w *watch) wait() time.Duration {
 	return max(0, min(quiet, maxDelay-time.Since(w.since)))
 }
 
-// note marks the folder of a changed path, and reports whether there is one.
+// note marks the folder of a changed path as dirty. It returns false if the path belongs to no folder.
 func (w *watch) note(name string) bool {
 	relative, err := filepath.Rel(w.dir, name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *watch) note(name string) bool {
 	return true
 }
 
-// look reads the changed folders. It watches a folder before reading it, so that it misses no change.
+// look reads the changed folders. It starts to watch a folder before it reads it, so that it misses no change.
 func (w *watch) look(ctx context.Context) {
 	folders := make([]string, 0, len(w.dirty))
 	for folder := range w.dirty {
@@ -133,11 +133,11 @@ func (w *watch) look(ctx context.Context) {
 	w.service.report(ctx)
 }
 
-// follow watches a folder and its subfolders. The watch of a removed folder ends by itself.
+// follow watches a folder and its subfolders. When a folder is removed, its watch ends automatically.
 func (w *watch) follow(ctx context.Context, folder string) {
 	_ = fs.WalkDir(w.service.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
-			return nil //nolint:nilerr // what cannot be read now is told when it is loaded
+			return nil //nolint:nilerr // the error is reported when the folder is loaded
 		}
 		if name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
 			return fs.SkipDir

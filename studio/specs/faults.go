@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// faults collects all problems, so that a person can fix them at once.
+// faults collects all problems of a spec, so that a person can fix them together.
 type faults struct{ all []fault.Detail }
 
 func (f *faults) addf(pointer, format string, args ...any) {
@@ -34,7 +34,7 @@ func (f *faults) err() error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The agent is not valid.", Details: f.all}
 }
 
-// at prefixes the pointers of an error with a field.
+// at puts the JSON pointer of a field in front of the pointers of an error.
 func at(field string, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) {
@@ -49,7 +49,7 @@ func at(field string, err error) error {
 	return &moved
 }
 
-// escape converts a path to a single token of a JSON pointer.
+// escape converts a path to one token of a JSON pointer.
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// CheckFeatures refuses programs that need a feature which their runtime lacks. It must be called before the checker is
-// used.
+// CheckFeatures makes the checker reject programs that need a feature which their runtime lacks. It must be called
+// before the checker is used.
 func (c *Checker) CheckFeatures(features func(runtimes.Name) ([]runtimes.Feature, bool)) {
 	c.features = features
 }
 
-// need is a feature that a program needs, and the field that asks for it.
+// need is a feature that a program may need, and the field that requests it.
 type need struct {
 	feature runtimes.Feature
 	field   string
 	needed  bool
-	must    string // what the field must be without the feature
+	must    string // condition for the field if the feature is missing, for the error message
 }
 
 func needs(spec registry.Spec) []need {
@@ -35,14 +35,14 @@ func needs(spec registry.Spec) []need {
 	}
 }
 
-// checkFeatures names each field that needs a feature which the runtime lacks. If the server chooses the runtime, it is
-// enough that one of the language has the feature.
+// checkFeatures adds an error for each field that requests a feature which the runtime lacks. With the runtime auto, it
+// is enough that one runtime of the language has the feature.
 func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtimes.Name) {
 	if c.features == nil {
 		return
 	}
 	has, known := c.features(name)
-	if !known { // script answers for every program
+	if !known { // only the test runtime script, which accepts every program
 		return
 	}
 	for _, n := range needs(spec) {
@@ -59,7 +59,7 @@ func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtime
 	}
 }
 
-// having returns the runtimes of the language that have a feature.
+// having returns the runtimes of a language that have a feature.
 func (c *Checker) having(spec registry.Spec, feature runtimes.Feature) (others []runtimes.Name) {
 	for _, name := range Runtimes(spec.Language) {
 		if has, known := c.features(name); known && slices.Contains(has, feature) {

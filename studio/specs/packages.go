@@ -7,11 +7,12 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// OfferPackages allows packages of the ecosystems for which lacks returns "". It must be called before the checker is
-// used.
+// OfferPackages allows the packages of the ecosystems for which lacks returns "". It must be called before the checker
+// is used.
 func (c *Checker) OfferPackages(lacks func(runtimes.Ecosystem) string) { c.lacks = lacks }
 
-// checkPackages refuses packages that this server cannot install, and entries that are not names with versions.
+// checkPackages rejects packages that this server cannot install, and entries that are not a name with an optional
+// version.
 func (c *Checker) checkPackages(spec registry.Spec) error {
 	named, err := packages.Declared(spec)
 	if err != nil {

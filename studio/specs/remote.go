@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/remote"
 )
 
-// checkRemote checks the service of a program that runs elsewhere. Its host must be granted like any other.
+// checkRemote checks the settings of the remote service that runs a program. The host of the service must be granted.
 func checkRemote(faults *faults, spec registry.Spec, name runtimes.Name) {
 	if name != runtimes.RemoteEngine {
 		return
@@ -30,7 +30,7 @@ func checkRemote(faults *faults, spec registry.Spec, name runtimes.Name) {
 	}
 }
 
-// checkNames refuses hosts that a service which runs programs cannot grant, because it compares names without ports.
+// checkNames rejects hosts that a remote runtime cannot grant, because it compares names without ports.
 func checkNames(faults *faults, spec registry.Spec, name runtimes.Name) {
 	var granted func(hostpattern.Grant) string
 	service := ""

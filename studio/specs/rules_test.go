@@ -20,7 +20,7 @@ func TestRulesOfASpec(t *testing.T) {
 		rules    *runtimes.Rules
 		language runtimes.Language
 		want     *runtimes.Rules
-		fault    string // pointer
+		fault    string // pointer of the expected error
 	}{
 		"none":             {nil, runtimes.Python, nil, ""},
 		"taken away":       {&runtimes.Rules{Pack: "none"}, runtimes.Python, nil, ""},
@@ -54,8 +54,8 @@ func TestRulesOfASpec(t *testing.T) {
 	}
 }
 
-// TestRulesOfAWorkspace checks that an operator's rules apply to every program but modules of WebAssembly, and that an agent's own list can
-// only be shorter.
+// The operator's rules apply to every program except WebAssembly modules. A program's own list of modules can only be
+// shorter.
 func TestRulesOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	pack := &runtimes.Rules{Pack: runtimes.Restricted}

@@ -1,5 +1,5 @@
 // Package specs completes and checks the spec of a draft, a version or an inline program before it is saved or run.
-// Every error names its field by JSON pointer and how to fix it.
+// Every error has the JSON pointer of its field and says how to fix it.
 package specs
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// These constants limit a spec.
+// Limits of a spec.
 const (
 	MaxFiles            = 500
 	MaxFilesBytes       = 4 << 20
-	MaxModuleBytes      = 32 << 20 // all files of an agent that is a WebAssembly module
+	MaxModuleBytes      = 32 << 20 // maximum bytes of all files if the program is a WebAssembly module
 	MaxEnvironment      = 64
 	MaxEnvironmentBytes = 32 << 10
-	MaxNames            = 64 // secrets, host functions, hosts
+	MaxNames            = 64 // maximum number of secrets, of host functions and of hosts
 )
 
 // Checker completes and checks specs. It is safe for concurrent use.
@@ -31,29 +31,31 @@ type Checker struct {
 	schemas  *Validator
 	defaults runtimes.Limits
 	ceilings runtimes.Limits
-	// restricted lists the workspaces whose Python programs must all follow the rules; * means every workspace.
+	// restricted lists the workspaces whose programs must all follow the rules of the pack; * means every workspace.
 	restricted []string
 	ceiling    func(workspace string) hostpattern.Ceiling // nil means no limit
-	// lacks explains why this server installs no packages of an ecosystem, or returns ""; nil: it installs none.
+	// lacks returns why this server cannot install packages of an ecosystem, "" if it can. If lacks is nil, it can
+	// install none.
 	lacks func(runtimes.Ecosystem) string
-	// features returns the features of a runtime, and whether they are known; nil: no runtime's are.
+	// features returns the features of a runtime, and whether they are known. If it is nil, they are not checked.
 	features func(runtimes.Name) ([]runtimes.Feature, bool)
 }
 
-// New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs
-// of the restricted workspaces all follow the rule pack; * stands for every workspace.
+// New returns a checker that allows limits up to the ceilings, and uses the defaults for limits that are not set.
+// Programs of the restricted workspaces must follow the rule pack; * means every workspace.
 func New(schemas *Validator, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
 
-// language describes a language: its entry file, its file extensions and its runtimes, the default of auto first.
+// language describes a language: its default entry file, its file extensions and its runtimes. The first runtime is the
+// default.
 type language struct {
 	entry    string
 	suffixes []string
 	runtimes []runtimes.Name
 }
 
-// known returns a language, and whether it exists. Every run calls it.
+// known returns the description of a language, and whether the language exists. Every run calls it, so it uses no map.
 func known(name runtimes.Language) (language, bool) {
 	switch name {
 	case runtimes.JavaScript:
@@ -76,7 +78,7 @@ func Entrypoint(name runtimes.Language) string {
 	return l.entry
 }
 
-// Runtimes lists the runtimes of a language, the default of auto first. It omits script.
+// Runtimes lists the runtimes of a language, the default first. It omits the test runtime script.
 func Runtimes(name runtimes.Language) []runtimes.Name {
 	l, _ := known(name)
 	return slices.DeleteFunc(l.runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
@@ -87,7 +89,7 @@ func Languages() []runtimes.Language {
 	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
 }
 
-// Runtime returns the runtime of a spec; auto becomes the best of its language.
+// Runtime returns the runtime of a spec. auto becomes the default runtime of the language.
 func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	l, ok := known(spec.Language)
 	if !ok {
@@ -100,7 +102,7 @@ func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	return name, nil
 }
 
-// canonical converts auto and the runtime names of existing clients to a runtime of this server.
+// canonical converts auto, and the runtime names that existing clients use, to a runtime of this server.
 func canonical(name, auto runtimes.Name) runtimes.Name {
 	switch name {
 	case "", runtimes.Auto, "vm2", "subprocess":
@@ -121,7 +123,7 @@ func join[T ~string](names []T) string {
 	return strings.Join(s, ", ")
 }
 
-// Complete fills in defaults and runs all checks that need no parser.
+// Complete sets defaults and runs all checks that need no parser.
 func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	l, ok := known(spec.Language)
 	if !ok {
@@ -163,10 +165,10 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	return spec, faults.err()
 }
 
-// Limits returns the limits of a run: those of the program, and the server's where the program sets none.
+// Limits returns the limits of a run. The server's default applies to each limit that the program does not set.
 func (c *Checker) Limits(l runtimes.Limits) runtimes.Limits { return l.Or(c.defaults) }
 
-// withDefaults replaces absent values, so that equal content has equal digests. It leaves absent limits absent.
+// withDefaults sets defaults for absent values, so that equal content has equal digests. Absent limits stay absent.
 func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
 		s.InputSchema = json.RawMessage(`{"type":"object"}`)
@@ -176,7 +178,7 @@ func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	}
 	s.Packages, s.Secrets, s.SafetyFlags = orEmpty(s.Packages), orEmpty(s.Secrets), orEmpty(s.SafetyFlags)
 	s.Capabilities.Hosts, s.Capabilities.HostFunctions = orEmpty(s.Capabilities.Hosts), orEmpty(s.Capabilities.HostFunctions)
-	s.Capabilities.Pinned = nil // only publishing pins tools
+	s.Capabilities.Pinned = nil // set only when a version is published
 	if s.Environment == nil {
 		s.Environment = map[string]string{}
 	}
@@ -265,7 +267,7 @@ func checkVariable(pointer, name string) error {
 	return nil
 }
 
-// AskFunction is the host function with which a program asks the language model.
+// AskFunction is the host function with which a program calls the language model.
 const AskFunction = "askLLM"
 
 // HostFunctions lists the host functions of this server.

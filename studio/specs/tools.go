@@ -8,11 +8,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// MaxTools is the number of agents that one program may call.
+// MaxTools is the maximum number of agents that a program may call.
 const MaxTools = 64
 
-// checkTools checks the form of references to other agents. Whether they exist is checked when a version is published
-// and when a program calls them.
+// checkTools checks the form of references to other agents. Whether the agents exist is checked when a version is
+// published and when a program calls them.
 func checkTools(faults *faults, spec registry.Spec) {
 	tools := spec.Capabilities.Tools
 	if len(tools) > MaxTools {
@@ -38,15 +38,15 @@ func checkTools(faults *faults, spec registry.Spec) {
 	}
 }
 
-// ToolOf returns the reference with which a program may call an agent. The program names a declared reference as it is
-// written, or only the agent, or the agent as an identifier of its language.
+// ToolOf returns the declared reference for the agent that a program wants to call. The program may use the declared
+// reference itself, the name of the agent, or that name as an identifier of its language.
 func ToolOf(tools []string, wanted string) (string, bool) {
 	for _, declared := range tools {
 		if declared == wanted {
 			return declared, true
 		}
 	}
-	for _, key := range []string{registry.NameKey(wanted), strings.TrimSuffix(registry.NameKey(wanted), "_")} { // class_ for class in Python
+	for _, key := range []string{registry.NameKey(wanted), strings.TrimSuffix(registry.NameKey(wanted), "_")} { // the identifier class_ means class, which is a keyword in Python
 		for _, declared := range tools {
 			if agent, _, _ := strings.Cut(declared, "@"); registry.NameKey(agent) == key {
 				return declared, true

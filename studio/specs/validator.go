@@ -7,19 +7,19 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// Validator compiles schemas once and checks documents against them. It is safe for concurrent use.
+// Validator compiles each schema once and checks documents against schemas. It is safe for concurrent use.
 type Validator struct{ cache *schema.Cache }
 
-// NewValidator returns a validator over a cache of compiled schemas.
+// NewValidator returns a validator that uses a cache of compiled schemas.
 func NewValidator(cache *schema.Cache) *Validator { return &Validator{cache} }
 
-// Check returns the problems of a schema, with pointers into it.
+// Check returns the problems of a schema, with pointers into the schema.
 func (v *Validator) Check(raw json.RawMessage) error {
 	_, err := v.cache.Get(raw)
 	return err
 }
 
-// CheckInput is Check for the schema of an input, which describes an object.
+// CheckInput does the same as Check, and also rejects a schema that does not describe an object.
 func (v *Validator) CheckInput(raw json.RawMessage) error {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {
@@ -28,7 +28,8 @@ func (v *Validator) CheckInput(raw json.RawMessage) error {
 	return compiled.CheckInput()
 }
 
-// Validate lists every violation of a document, with pointers into it. The error concerns the schema.
+// Validate lists the violations of a schema by a document, with pointers into the document. The error is about the
+// schema.
 func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, error) {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {
@@ -37,7 +38,7 @@ func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, err
 	return compiled.Validate(document), nil
 }
 
-// ValidateValue is Validate for the value of a document that package jcs has read.
+// ValidateValue does the same as Validate for a document that package jcs has decoded.
 func (v *Validator) ValidateValue(raw json.RawMessage, value any) ([]fault.Detail, error) {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/projects"
 )
 
-// Diff compares the changes of a task with its project. Errors: NotFound, Conflict if there are no changes yet.
+// Diff compares the changes of a task with its project. Errors: NotFound; Conflict if the task has no changes yet.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (projects.OverlayDifference, error) {
 	t, err := s.Get(ctx, actor, id)
 	if err == nil && t.OverlayID == "" {
@@ -25,7 +25,7 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (pr
 	return s.Projects.Diff(ctx, actor, t.Project, t.OverlayID)
 }
 
-// Accept applies the changes of a task to its project, whole or some of the files. Errors: those of the overlay.
+// Accept applies all changes of a task, or those of some files, to its project. Errors: those of projects.Accept.
 func (s *Service) Accept(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
 	return s.decide(ctx, actor, id, func(t registry.Task) error {
 		_, err := s.Projects.Accept(ctx, actor, t.Project, t.OverlayID, d)
@@ -33,7 +33,7 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, id string, d
 	})
 }
 
-// Reject ends the changes of a task, whole or some of the files. Errors: those of the overlay.
+// Reject rejects all changes of a task, or those of some files. Errors: those of projects.Reject.
 func (s *Service) Reject(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
 	return s.decide(ctx, actor, id, func(t registry.Task) error {
 		_, err := s.Projects.Reject(ctx, actor, t.Project, t.OverlayID, d)
@@ -41,7 +41,7 @@ func (s *Service) Reject(ctx context.Context, actor registry.Actor, id string, d
 	})
 }
 
-// decide carries out a decision. The store ends the task in the transaction that ends its changes.
+// decide applies a decision to the changes of a task. The store ends the task in the same transaction as its overlay.
 func (s *Service) decide(ctx context.Context, actor registry.Actor, id string, decision func(registry.Task) error) (registry.Task, error) {
 	t, err := s.Get(ctx, actor, id)
 	if err != nil {
@@ -57,10 +57,10 @@ func (s *Service) decide(ctx context.Context, actor registry.Actor, id string, d
 	return s.Get(ctx, actor, id)
 }
 
-// tries is how often a change of a task is attempted that a server is moving on at the same time.
+// tries is the maximum number of attempts to change a task while a server also changes it.
 const tries = 10
 
-// Cancel ends a task that has no changes yet, and its run. Errors: NotFound, Conflict.
+// Cancel ends a task that has no changes yet, and its run. Errors: NotFound; Conflict.
 func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Task, error) {
 	var t registry.Task
 	for n := 0; ; n++ {
@@ -91,7 +91,7 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	return t, s.endRun(ctx, actor, t)
 }
 
-// endRun cancels the run of a task if it is still live or waits, and rejects what it changed, in the name of the actor.
+// endRun cancels the run of a task if it is live or waits, and rejects its changes, in the name of the actor.
 func (s *Service) endRun(ctx context.Context, actor registry.Actor, t registry.Task) error {
 	if t.RunID == "" {
 		return nil
@@ -103,7 +103,7 @@ func (s *Service) endRun(ctx context.Context, actor registry.Actor, t registry.T
 	return err
 }
 
-// discard rejects the changes of a run that no task needs any more. It reports whether there were any.
+// discard rejects the open changes of a run that no task needs any more. It reports whether there were any.
 func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.Task) (rejected bool, err error) {
 	o, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
 	if fault.Is(err, fault.NotFound) || err == nil && o.Status != registry.OverlayOpen {
@@ -113,13 +113,13 @@ func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.
 		return false, err
 	}
 	_, err = s.Projects.Reject(ctx, actor, t.Project, o.ID, projects.Decision{})
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // it was decided or has expired meanwhile
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // the changes were decided or have expired in the meantime
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// mayRetry returns why a task cannot be tried again.
+// mayRetry returns the error if a task cannot be tried again, nil if it can.
 func mayRetry(t registry.Task) error {
 	switch {
 	case t.Status == registry.TaskAccepted:
@@ -132,8 +132,8 @@ func mayRetry(t registry.Task) error {
 	return nil
 }
 
-// Retry queues a task again. Changes that wait are rejected; rejecting is the error if the actor may not do that. Feedback
-// is given to the agent as the property feedback of its input. Errors: NotFound, Conflict, InvalidInput, rejecting.
+// Retry queues a task again and rejects its open changes. If the actor may not reject them, the error is rejecting. The
+// agent gets the feedback as the property feedback of its input. Errors: NotFound; Conflict; InvalidInput; rejecting.
 func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string, rejecting error) (registry.Task, error) {
 	if len(feedback) > maxFeedback || !utf8.ValidString(feedback) || strings.ContainsRune(feedback, 0) {
 		return registry.Task{}, fault.Invalid("/feedback", "must be text of at most 16 KiB.")
@@ -142,7 +142,7 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 	if err == nil {
 		err = mayRetry(t)
 	}
-	if err == nil && t.OverlayID != "" { // they may wait
+	if err == nil && t.OverlayID != "" { // the changes may still wait for a decision
 		err = rejecting
 	}
 	if err != nil {
@@ -156,11 +156,11 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 		if err != nil {
 			return t, err
 		}
-		if t, err = s.Get(ctx, actor, id); err != nil { // a rejected task has another revision
+		if t, err = s.Get(ctx, actor, id); err != nil { // rejecting the changes has changed the revision of the task
 			return t, err
 		}
-		// A task of which some files were accepted is accepted when the others are rejected. Otherwise somebody else
-		// decided or retried meanwhile.
+		// If some files were accepted before, rejecting the others makes the task accepted, and it may be tried again.
+		// In any other case somebody else has decided or retried in the meantime.
 		if err := mayRetry(t); err != nil && (!rejected || t.Status != registry.TaskAccepted) {
 			return t, err
 		}
@@ -175,10 +175,11 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 	return t, nil
 }
 
-// checkFeedback refuses feedback with which the agent could not run. It is called before the changes of the last attempt
-// are rejected, so that a mistake loses none. Like the input, feedback is stored and must not hold the value of a secret.
+// checkFeedback returns an error if the agent could not run with the feedback. It is called before the changes of the
+// last attempt are rejected, so that a mistake loses no changes. Feedback is stored like the input, so it must not
+// contain the value of a secret.
 func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback string) error {
-	if feedback == "" || t.Described() { // the model gets it, and no program
+	if feedback == "" || t.Described() { // the model reads the feedback, and no program gets it
 		return nil
 	}
 	version, err := s.version(ctx, t)
@@ -194,7 +195,7 @@ func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback s
 	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
 		refused := *invalid
 		refused.Details = slices.Clone(invalid.Details)
-		for at := range refused.Details { // the request has no other field, and the input was valid without it
+		for at := range refused.Details { // report them for /feedback, because the input was valid without it
 			refused.Details[at].Pointer = "/feedback"
 		}
 		return &refused
@@ -202,7 +203,8 @@ func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback s
 	return err
 }
 
-// withFeedback adds feedback to the input of an agent. An agent with an input schema must declare the property.
+// withFeedback adds feedback to the input of an agent. If the agent has an input schema, the schema must declare the
+// property feedback.
 func withFeedback(input, schema json.RawMessage, feedback string) (json.RawMessage, error) {
 	if feedback == "" {
 		return input, nil
@@ -211,7 +213,7 @@ func withFeedback(input, schema json.RawMessage, feedback string) (json.RawMessa
 		var declared struct {
 			Properties map[string]json.RawMessage `json:"properties"`
 		}
-		_ = json.Unmarshal(schema, &declared) // the schema was checked when it was saved; true and false declare nothing
+		_ = json.Unmarshal(schema, &declared) // the schema was checked when it was saved; true and false declare no properties
 		if _, ok := declared.Properties["feedback"]; !ok {
 			return nil, fault.Invalid("/feedback", "must be empty, because the input schema of the agent has no property feedback.")
 		}
@@ -233,5 +235,5 @@ func (s *Service) version(ctx context.Context, t registry.Task) (registry.Versio
 	return s.Resolver.Resolve(ctx, t.Workspace, registry.Reference{Agent: t.AgentID, Version: t.Version})
 }
 
-// errTaken is the cause with which the work on a task ends that was cancelled or that belongs to another server.
+// errTaken is the cause with which the work on a task ends if the task was cancelled or belongs to another server now.
 var errTaken = errors.New("the task was cancelled")

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxReaders = 1000 // readers that wait for events, per server
+	maxReaders = 1000 // maximum number of readers that wait for events, per server
 	eventsPage = 100
-	// pollEvery is the interval at which a reader looks for events of a task that another server moves on.
+	// pollEvery is the interval at which a reader reads the events of a task that another server executes.
 	pollEvery = 2 * time.Second
 )
 
-// watchers are the readers that wait for the next event of a task.
+// watchers counts the readers that wait for the next event of a task.
 type watchers struct {
 	changed chan struct{} // closed when the task changes
 	readers int
@@ -61,12 +61,12 @@ type Follower struct {
 	service       *Service
 	workspace, id string
 	seq           int64
-	live          bool // wait for further events
+	live          bool // whether to wait for later events
 	events        []registry.TaskEvent
 }
 
-// Events returns a reader of a task's events after seq from. A live reader waits for further events until the task has
-// ended. Error: NotFound.
+// Events returns a reader of a task's events with a seq greater than from. A live reader waits for later events until
+// the task has ended. Error: NotFound.
 func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64, live bool) (*Follower, error) {
 	if _, err := s.Get(ctx, actor, id); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (f *Follower) Next(ctx context.Context) (registry.TaskEvent, error) {
 	return e, nil
 }
 
-// read reads the next events, and reports whether none follow them. The state is read first, because the event of an end
-// is stored with it.
+// read reads the next events, and reports whether the task has ended and no events follow. It reads the task first,
+// because the last event is stored together with the end of the task.
 func (f *Follower) read(ctx context.Context) (ended bool, err error) {
 	ended = !f.live
 	if f.live {

@@ -1,5 +1,5 @@
-// Package tasks carries out orders to change the files of a project with an agent. A task waits in a queue, runs, and its
-// changes wait for a person. Tasks are stored, so that they continue after a restart.
+// Package tasks lets agents change the files of a project. A task waits in a queue and runs, and then its changes wait
+// for the decision of a person. Tasks are stored, so that they continue after a restart.
 package tasks
 
 import (
@@ -26,25 +26,25 @@ type Store interface {
 	Tasks(ctx context.Context, workspace string, f registry.TaskFilter) (registry.TaskPage, error)
 }
 
-// Progress moves tasks from one state to the next.
+// Progress stores the changes of tasks.
 type Progress interface {
-	// ChangeTask stores the next revision of a task. An active task belongs to this server from then on. Error: Conflict
-	// if the task changed meanwhile.
+	// ChangeTask stores the next revision of a task. An active task then belongs to this server. Error: Conflict if the
+	// task has been changed in the meantime.
 	ChangeTask(ctx context.Context, t registry.Task, message string) error
 	TaskQueues(ctx context.Context) ([]registry.TaskQueue, error)
-	// ActiveTasks returns all of this server, or some of servers that have ended, without their inputs.
+	// ActiveTasks returns active tasks without their inputs: all of this server, or some of servers that have stopped.
 	ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error)
-	// AddTaskEvent appends an event to a task. Error: Conflict if the task changed meanwhile.
+	// AddTaskEvent appends an event to a task. Error: Conflict if the task has been changed in the meantime.
 	AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error
 }
 
-// Writer asks a language model for the program of a described task.
+// Writer lets a language model write the program of a described task.
 type Writer interface {
 	Check(ctx context.Context, workspace string) error
 	WriteTask(ctx context.Context, actor registry.Actor, o assist.Order, watch func(assist.Attempt)) (registry.TaskProgram, error)
 }
 
-// Reader reads the events of tasks, and the changes that runs proposed.
+// Reader reads the events of tasks, and the overlays of runs.
 type Reader interface {
 	TaskEvents(ctx context.Context, workspace, id string, from int64, limit int) ([]registry.TaskEvent, error)
 	OverlayOfRun(ctx context.Context, workspace, run string) (registry.Overlay, error)
@@ -64,36 +64,36 @@ type Options struct {
 	Runs       *runs.Service
 	Projects   *projects.Service
 	Writer     Writer
-	Concurrent int // tasks at once on this server
+	Concurrent int // maximum number of tasks that this server executes at the same time
 	Log        *slog.Logger
 	Now        func() time.Time
 	NewID      func() string
 }
 
-// Service carries out tasks. It is safe for concurrent use.
+// Service executes tasks. It is safe for concurrent use.
 type Service struct {
 	Options
-	wake chan struct{} // makes the dispatcher look for work
+	wake chan struct{} // makes the dispatcher look for queued tasks
 	stop context.CancelCauseFunc
 	done chan struct{} // closed when the dispatcher has ended
 	all  sync.WaitGroup
 
 	mu       sync.Mutex
-	live     map[string]*worker   // by the ID of the task
-	later    map[held]time.Time   // tasks that wait because one of them was refused, and until when
-	refusals map[held]int         // refusals in a row
-	watched  map[string]*watchers // by the ID of the task
+	live     map[string]*worker   // by task ID
+	later    map[held]time.Time   // until when tasks wait, because one of them was refused
+	refusals map[held]int         // number of consecutive refusals
+	watched  map[string]*watchers // by task ID
 	readers  int
 }
 
-// held names the tasks of a workspace that wait together.
+// held identifies the tasks of a workspace that wait together.
 type held struct {
 	workspace string
-	described bool // those alone for which the language model writes a program
+	described bool // only the tasks for which the language model writes a program
 }
 
 const (
-	maxOpen     = 1000 // tasks of a workspace that have not ended
+	maxOpen     = 1000 // maximum number of unfinished tasks of a workspace
 	maxAttempts = 100
 	maxTitle    = 200
 	maxFeedback = 16 << 10
@@ -102,7 +102,7 @@ const (
 	maxDescription = 16 << 10
 )
 
-// New returns a service that does not work yet.
+// New returns a service. It executes no tasks before Begin is called.
 func New(o Options) *Service {
 	return &Service{
 		Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -112,19 +112,19 @@ func New(o Options) *Service {
 
 // Request describes a task.
 type Request struct {
-	Agent    string // name or ID; "" with Description
-	Version  string // "" is the latest version
-	Project  string // "" is the agent's own
+	Agent    string // name or ID of the agent; "" with Description
+	Version  string // "" means the latest version
+	Project  string // "" means the project that the agent names
 	Title    string
 	Input    json.RawMessage
 	Priority int
-	// Description is the change in words. A language model writes the program that makes it. "" with Agent.
+	// Description describes the change, for which a language model then writes a program. It is "" with Agent.
 	Description string
-	Language    runtimes.Language // of that program; "" is Python
+	Language    runtimes.Language // language of that program; "" means Python
 }
 
-// Submit stores a task, which starts as soon as there is a place. Errors: NotFound, NoVersion, InvalidInput, StorageFull,
-// TooManyRequests, ModelUnavailable and QuotaExceeded for a described one.
+// Submit stores a task, which starts as soon as a slot is free. Errors: NotFound; NoVersion; InvalidInput; StorageFull;
+// TooManyRequests; for a described task also ModelUnavailable and QuotaExceeded.
 func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	if err := check(req); err != nil {
 		return registry.Task{}, err
@@ -135,7 +135,7 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 	}
 	t, err := prepare(ctx, actor, req)
 	if err == nil {
-		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // the input stays as long as the project
+		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // because the input is stored as long as the project
 	}
 	if err != nil {
 		return registry.Task{}, err
@@ -154,7 +154,7 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 	return t, nil
 }
 
-// ofAgent returns the task of an agent.
+// ofAgent returns a new task that an agent executes.
 func (s *Service) ofAgent(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	version, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: orLatest(req.Version)})
 	if err != nil {
@@ -186,7 +186,7 @@ func orLatest(version string) string {
 	return version
 }
 
-// check rejects a request whose values are out of bounds.
+// check rejects a request with invalid values.
 func check(req Request) error {
 	switch {
 	case req.Version == registry.DraftVersion:

@@ -16,25 +16,26 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which a server looks for tasks that other servers queued, left or cancelled.
+	// lookEvery is the interval at which a server looks for tasks that other servers have queued, abandoned or
+	// cancelled.
 	lookEvery = 5 * time.Second
-	// leastWait and mostWait bound how long tasks wait after one of them was refused.
+	// leastWait and mostWait limit how long tasks wait after one of them was refused.
 	leastWait = time.Second
 	mostWait  = 10 * time.Minute
-	// mostDoublings bounds the growth of the wait: 2^9 seconds are almost mostWait.
+	// mostDoublings limits the doublings of the wait: 2^9 seconds are almost mostWait.
 	mostDoublings = 9
 )
 
 // errStopping is the cause with which the work on tasks ends when the server stops.
 var errStopping = errors.New("the server is stopping")
 
-// worker carries out one task.
+// worker executes one task.
 type worker struct {
 	workspace string
 	cancel    context.CancelCauseFunc
 }
 
-// Begin starts to work on tasks.
+// Begin starts to execute tasks in the background.
 func (s *Service) Begin(ctx context.Context) {
 	ctx, s.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {
@@ -45,7 +46,7 @@ func (s *Service) Begin(ctx context.Context) {
 		for ctx.Err() == nil {
 			s.dispatch(ctx)
 			select {
-			case <-s.wake: // a new task does not repeat the look at all active ones
+			case <-s.wake: // a new task needs no check of all active tasks
 			case <-tick.C:
 				s.recover(ctx)
 			case <-ctx.Done():
@@ -54,7 +55,8 @@ func (s *Service) Begin(ctx context.Context) {
 	}()
 }
 
-// Close queues the tasks at work again and waits until they are stored. It must be called before the runs are closed.
+// Close queues the active tasks again and waits until they are stored. It must be called before the service of the runs
+// is closed.
 func (s *Service) Close() {
 	s.stop(errStopping)
 	<-s.done
@@ -65,11 +67,11 @@ func (s *Service) Close() {
 func (s *Service) look() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is already pending
 	}
 }
 
-// dispatch starts queued tasks until there is no place or no task.
+// dispatch starts queued tasks until no slot is free or no task is queued.
 func (s *Service) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		id, workspace, err := s.next(ctx)
@@ -86,8 +88,8 @@ func (s *Service) dispatch(ctx context.Context) {
 	}
 }
 
-// next returns the task to start, "" for none. The workspace with the fewest tasks at work comes first, so that many tasks
-// of one workspace do not delay those of another.
+// next returns the task to start, "" for none. It prefers the workspace with the fewest active tasks, so that many
+// tasks of one workspace do not delay those of another.
 func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 	busy, now := map[string]int{}, s.Now()
 	s.mu.Lock()
@@ -120,14 +122,15 @@ func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 	return first.Task, first.Workspace, nil
 }
 
-// waits reports whether a queue waits because one of its tasks was refused.
+// waits reports whether the tasks of a queue must wait, because one of them was refused.
 func (s *Service) waits(q registry.TaskQueue) bool {
 	_, all := s.later[held{workspace: q.Workspace}]
 	_, these := s.later[held{q.Workspace, q.Described}]
 	return all || these
 }
 
-// claim takes a queued task and starts to work on it. If another server was faster it does nothing.
+// claim makes this server the owner of a queued task and starts to execute it. If another server was faster, it does
+// nothing.
 func (s *Service) claim(ctx context.Context, workspace, id string) error {
 	t, err := s.Store.Task(ctx, workspace, id)
 	if fault.Is(err, fault.NotFound) || err == nil && t.Status != registry.TaskQueued {
@@ -162,7 +165,7 @@ func (s *Service) claim(ctx context.Context, workspace, id string) error {
 	return nil
 }
 
-// leave removes a worker. The task may have been queued and claimed again meanwhile; its next worker stays.
+// leave removes a worker. If the task was queued and claimed again in the meantime, its new worker stays.
 func (s *Service) leave(id string, w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,16 +174,17 @@ func (s *Service) leave(id string, w *worker) {
 	}
 }
 
-// failed logs an error of the server. A conflict means that the task was cancelled or deleted meanwhile.
+// failed logs an error of the server. It ignores a conflict, because then the task was cancelled or deleted in the
+// meantime.
 func (s *Service) failed(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		s.Log.LogAttrs(ctx, slog.LevelError, what, slog.Any("error", err))
 	}
 }
 
-// work carries out one attempt of a task, up to the point at which a person decides.
+// work executes one attempt of a task, until a person must decide about its changes.
 func (s *Service) work(ctx context.Context, t registry.Task) error {
-	lasting := context.WithoutCancel(ctx) // the state is stored also if the work is cancelled
+	lasting := context.WithoutCancel(ctx) // the state is stored even if the work is cancelled
 	request, err := s.request(ctx, &t)
 	if err != nil {
 		return s.refused(lasting, ctx, &t, err)
@@ -217,7 +221,7 @@ func (s *Service) work(ctx context.Context, t registry.Task) error {
 	return s.settle(lasting, &t, ended)
 }
 
-// request returns the run of a task. A language model writes the program of a described one first.
+// request returns the request for the run of a task. For a described task, a language model first writes the program.
 func (s *Service) request(ctx context.Context, t *registry.Task) (runs.Request, error) {
 	r := runs.Request{Project: t.Project, Trigger: registry.TriggerTask}
 	if t.Described() {
@@ -234,7 +238,8 @@ func (s *Service) request(ctx context.Context, t *registry.Task) (runs.Request, 
 	return r, err
 }
 
-// follow waits until the run of a task has ended. A run that waits for an approval does not hold a place.
+// follow waits until the run of a task has ended. If the run waits for an approval, follow returns, so that the task
+// uses no slot.
 func (s *Service) follow(ctx context.Context, t registry.Task) error {
 	events, err := s.Runs.Follow(ctx, t.Creator, t.RunID, 0)
 	for err == nil {
@@ -246,7 +251,8 @@ func (s *Service) follow(ctx context.Context, t registry.Task) error {
 	return err
 }
 
-// refused ends a task whose run could not start, or queues it again if the reason passes.
+// refused handles a run that could not start. It queues the task again if the reason is temporary, else it ends the
+// task.
 func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause error) error {
 	var known *fault.Error
 	switch {
@@ -255,7 +261,7 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
 		return s.again(lasting, t, "The server stopped. The task is queued again.")
 	case errors.As(cause, &known) && passes(known):
-		// A refusal of the language model concerns no task of an agent.
+		// If the language model refused, only described tasks must wait, because tasks of agents do not use it.
 		wait := s.postpone(held{t.Workspace, t.Status == registry.TaskGenerating}, known)
 		time.AfterFunc(wait, s.look)
 		return s.again(lasting, t, "The task waits: "+known.Message)
@@ -274,13 +280,13 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
 }
 
-// postpone lets tasks wait after a refusal, and returns how long. Each further refusal in a row doubles the time, because
+// postpone makes tasks wait after a refusal, and returns how long. Each consecutive refusal doubles the time, because
 // every attempt adds events to its task.
 func (s *Service) postpone(which held, cause *fault.Error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait := max(cause.RetryAfter, leastWait<<min(s.refusals[which], mostDoublings))
-	if cause.Code == fault.BudgetExceeded { // until an administrator raises it, or the month ends
+	if cause.Code == fault.BudgetExceeded { // the budget is used up until an administrator raises it or the month ends
 		wait = mostWait
 	}
 	wait = min(wait, mostWait)
@@ -289,7 +295,7 @@ func (s *Service) postpone(which held, cause *fault.Error) time.Duration {
 	return wait
 }
 
-// unknown returns the cause of an error that the task does not show.
+// unknown returns the error if the task does not already show its text, else nil.
 func unknown(cause error, known *fault.Error) error {
 	if known != nil {
 		return nil
@@ -297,7 +303,8 @@ func unknown(cause error, known *fault.Error) error {
 	return cause
 }
 
-// passes reports whether a run may start later that cannot start now. A busy language model says when to ask again.
+// passes reports whether the reason of a refusal is temporary, so that the run may start later. A busy language model
+// sends RetryAfter.
 func passes(refusal *fault.Error) bool {
 	if refusal.Code == fault.ModelUnavailable {
 		return refusal.RetryAfter > 0
@@ -305,17 +312,17 @@ func passes(refusal *fault.Error) bool {
 	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, refusal.Code)
 }
 
-// again queues a task for the same attempt. It keeps its place in the queue.
+// again queues a task for the same attempt. The task keeps its position in the queue.
 func (s *Service) again(ctx context.Context, t *registry.Task, message string) error {
 	t.Status, t.RunID = registry.TaskQueued, ""
 	return s.change(ctx, t, message)
 }
 
-// settle moves a task on whose run has ended.
+// settle moves a task to its next state after its run has ended.
 func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run) error {
 	switch {
 	case !run.Status.Final():
-		return nil // it waits for an approval, or another server executes it
+		return nil // the run waits for an approval, or another server executes it
 	case run.Status == registry.StatusInterrupted:
 		return s.interrupted(ctx, t, run.Error)
 	}
@@ -344,7 +351,7 @@ func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run
 	return s.decided(ctx, t)
 }
 
-// decided ends a task whose changes a person decided before the task was reviewing.
+// decided ends a task whose changes a person has decided before the task had the status reviewing.
 func (s *Service) decided(ctx context.Context, t *registry.Task) error {
 	overlay, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
 	if err != nil || overlay.Status == registry.OverlayOpen {
@@ -361,8 +368,8 @@ func errorOf(e *runtimes.ProgramError) *registry.TaskError {
 	return &registry.TaskError{Type: string(e.Type), Message: fault.Shown(e.Message, 2000), Remedy: fault.Shown(e.Remedy, 1000)}
 }
 
-// interrupted queues a task again whose run was interrupted, because its server ended or could not execute it. A task that
-// was interrupted twice may be the cause, so it ends. cause is the error of the run, nil for none.
+// interrupted queues a task again whose run was interrupted, because its server stopped or could not execute it. After
+// two interruptions the task ends, because it may be their cause. cause is the error of the run, nil for none.
 func (s *Service) interrupted(ctx context.Context, t *registry.Task, cause *runtimes.ProgramError) error {
 	reason := "The server stopped while it worked on the task."
 	if cause != nil && cause.Message != "" {
@@ -385,8 +392,8 @@ func (s *Service) interrupted(ctx context.Context, t *registry.Task, cause *runt
 	return nil
 }
 
-// recover moves on the tasks of servers that have ended, and those whose run waited for an approval. It stops the work on
-// tasks that were cancelled at another server.
+// recover continues the tasks of servers that have stopped, and the tasks whose run waited for an approval. It stops
+// the work on tasks that were cancelled at another server.
 func (s *Service) recover(ctx context.Context) {
 	own, err := s.Progress.ActiveTasks(ctx, true)
 	if err != nil {
@@ -410,7 +417,7 @@ func (s *Service) recover(ctx context.Context) {
 		s.failed(ctx, "continue task", s.resume(ctx, t))
 	}
 	for _, t := range left {
-		t.Revision++ // take it, so that only one server continues it
+		t.Revision++ // take over the task, so that only one server continues it
 		t.UpdatedAt = s.Now()
 		err := s.Progress.ChangeTask(ctx, t, "Another server continues the task.")
 		if err == nil {
@@ -420,7 +427,7 @@ func (s *Service) recover(ctx context.Context) {
 	}
 }
 
-// resume moves on an active task on which nothing works.
+// resume continues an active task that has no worker.
 func (s *Service) resume(ctx context.Context, t registry.Task) error {
 	if t.RunID == "" {
 		return s.interrupted(ctx, &t, nil)

@@ -51,7 +51,8 @@ func TestPostpone_RefusalsInARow_WaitLonger(t *testing.T) {
 	}
 }
 
-// TestPostpone_ModelRefuses_OnlyDescribedTasksWait lets the tasks of agents go on, which ask no language model.
+// If the language model refuses, only described tasks wait. Tasks of agents continue, because they do not use the
+// model.
 func TestPostpone_ModelRefuses_OnlyDescribedTasksWait(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Now: time.Now})

@@ -18,8 +18,8 @@ const maxDifferences = 50
 // maxPart is the maximum size of a value in a difference, in bytes.
 const maxPart = 2000
 
-// Difference is one place where an output differs from the expected one. Expected and Actual are absent where the value is
-// absent or large.
+// Difference is a position at which an output differs from the expected one. Expected and Actual are absent if there is
+// no value or the value is large.
 type Difference struct {
 	Pointer  string          `json:"pointer"`
 	Expected json.RawMessage `json:"expected,omitempty"`
@@ -27,8 +27,8 @@ type Difference struct {
 	Message  string          `json:"message"`
 }
 
-// Compare returns the differences between two JSON documents, without the ignored parts. Numbers are equal if their values
-// are, and the order of properties does not count.
+// Compare returns the differences between two JSON documents, except at the ignored pointers. Numbers with the same
+// value are equal. The order of properties does not matter.
 func Compare(expected, actual json.RawMessage, ignore []string) ([]Difference, error) {
 	is, err := decode(expected)
 	if err != nil {
@@ -43,7 +43,7 @@ func Compare(expected, actual json.RawMessage, ignore []string) ([]Difference, e
 	return c.found, nil
 }
 
-// decode returns the value of a document's canonical form, in which equal numbers have equal digits.
+// decode returns the value of a document in canonical form, in which equal numbers have equal digits.
 func decode(raw json.RawMessage) (any, error) {
 	canonical, err := jcs.JSON(raw)
 	if err != nil {
@@ -55,7 +55,7 @@ func decode(raw json.RawMessage) (any, error) {
 	return value, decoder.Decode(&value)
 }
 
-// patterns splits JSON pointers into their segments.
+// patterns splits JSON pointers into segments.
 func patterns(pointers []string) [][]string {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	var all [][]string
@@ -69,7 +69,8 @@ func patterns(pointers []string) [][]string {
 	return all
 }
 
-// below returns the patterns for a part of a value, and whether one of them ends there, so that the part is ignored.
+// below returns the rest of the patterns that match a segment. ignored is true if a pattern ends there, so that the
+// value is not compared.
 func below(all [][]string, segment string, element bool) (rest [][]string, ignored bool) {
 	for _, pattern := range all {
 		if pattern[0] != segment && (!element || pattern[0] != "*") {
@@ -109,7 +110,7 @@ func (c *comparison) add(pointer string, expected, actual any, hasExpected, hasA
 	c.found = append(c.found, d)
 }
 
-// shown returns the JSON of a value, nil if it is large.
+// shown returns the JSON of a value, nil if it is larger than maxPart.
 func shown(value any) json.RawMessage {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

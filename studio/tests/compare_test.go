@@ -13,7 +13,7 @@ func TestCompare(t *testing.T) {
 	for name, tt := range map[string]struct {
 		expected, actual string
 		ignore           []string
-		want             string // pointers and messages
+		want             string // expected pointers and messages
 	}{
 		"equal in another order":       {`{"a":1,"b":[true,null]}`, `{"b":[true,null],"a":1.0}`, nil, ""},
 		"large integers":               {`12345678901234567890`, `12345678901234567891`, nil, " is 12345678901234567891 instead of 12345678901234567890."},
@@ -44,7 +44,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompare_ManyDifferences_Bounded: a result does not grow with the output.
+// The number and the size of the differences are limited, however large the output is.
 func TestCompare_ManyDifferences_Bounded(t *testing.T) {
 	t.Parallel()
 	long := json.RawMessage("[" + strings.Repeat("1,", 5000) + "1]")

@@ -14,34 +14,34 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// These constants limit generated tests.
+// Limits of generated tests.
 const (
 	DefaultGenerated = 24
 	MaxGenerated     = 100
-	maxShrinks       = 20 // runs that make one failing input smaller
-	maxShrunk        = 5  // failing inputs that are made smaller
+	maxShrinks       = 20 // maximum number of runs to make one failing input smaller
+	maxShrunk        = 5  // maximum number of failing inputs that are made smaller
 )
 
 // Kind is the kind of a generated input.
 type Kind string
 
-// These are the kinds. Valid and edge inputs must succeed with an output that fits, or be refused by the program's own schema;
-// an invalid one must be refused.
+// Kinds of generated inputs. A valid or an edge input must succeed with a matching output, or be rejected by a schema
+// in the program. An invalid input must be rejected.
 const (
 	Valid   Kind = "valid"
 	Edge    Kind = "edge"
 	Invalid Kind = "invalid"
 )
 
-// GenerateRequest asks for tests from the input schema of a draft or version. The same seed gives the same inputs; 0 chooses
-// one.
+// GenerateRequest requests tests from the input schema of a draft or version. The same seed generates the same inputs;
+// 0 selects a random seed.
 type GenerateRequest struct {
 	Request
 	Count int
 	Seed  uint64
 }
 
-// Generated is a generated test with its result. The input of a failed test is as small as it could be made.
+// Generated is a generated test with its result. The input of a failed test has been made smaller as far as possible.
 type Generated struct {
 	Test   registry.Test `json:"test"`
 	Kind   Kind          `json:"kind" enum:"valid,edge,invalid"`
@@ -55,7 +55,7 @@ type Generation struct {
 	Cases []Generated `json:"cases"`
 }
 
-// Generate makes inputs from the input schema, runs them and makes those that fail smaller. It keeps nothing.
+// Generate generates inputs from the input schema, runs them, and makes failing inputs smaller. It stores no tests.
 func (s *Service) Generate(ctx context.Context, actor registry.Actor, req GenerateRequest) (Generation, error) {
 	if req.Count == 0 {
 		req.Count = DefaultGenerated
@@ -96,7 +96,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, req Genera
 	return done, nil
 }
 
-// declared turns a case that the program's own schema refused into one that expects this refusal.
+// declared changes a case that a schema in the program rejected into a test that expects this rejection.
 func (g *Generated) declared() bool {
 	if g.Kind == Invalid || g.Result.ErrorType != registry.RefusedInput {
 		return false
@@ -106,8 +106,8 @@ func (g *Generated) declared() bool {
 	return true
 }
 
-// inputs sets the tests of a plan to generated ones and returns their kinds. The validator decides whether an input has the
-// kind that it was made for; others are dropped.
+// inputs sets the tests of a plan to generated ones and returns their kinds. The validator checks that each input has
+// its intended kind. Other inputs are dropped.
 func (s *Service) inputs(plan *Plan, count int, seed uint64) (map[string]Kind, error) {
 	var schema any
 	if len(plan.inputSchema) > 0 {
@@ -200,7 +200,7 @@ func (s *Service) shrink(ctx context.Context, plan *Plan, one Generated) (Genera
 	return one, nil
 }
 
-// simpler returns values that are a little smaller, the smallest first.
+// simpler returns values that are somewhat smaller, smallest first.
 func simpler(value any) []any {
 	var all []any
 	switch v := value.(type) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// These constants limit one generated value, whatever its schema asks for.
+// Limits of one generated value. They apply even if its schema requires a larger value.
 const (
 	maxGeneratedDepth = 6
 	maxGeneratedNodes = 2000
@@ -17,15 +17,16 @@ const (
 	maxGeneratedBytes = 256 << 10
 )
 
-// generator makes values from a schema. It knows the keywords that inferred schemas have; the caller validates what it makes.
+// generator generates values from a schema. It supports the keywords of inferred schemas. The caller must validate the
+// values.
 type generator struct {
 	root    any
 	random  *rand.Rand
 	edge    bool
-	cases   int // edge values that were generated
-	numbers int // numbers in this value
-	nodes   int // of the value that is being made
-	room    int // bytes that may be added to it
+	cases   int // number of generated edge values
+	numbers int // number of JSON numbers in the current value
+	nodes   int // number of nodes in the current value
+	room    int // bytes that may still be added to the current value
 }
 
 // input returns an input of a kind.
@@ -43,7 +44,7 @@ func (g *generator) input(kind Kind) any {
 
 func pick[T any](g *generator, from ...T) T { return from[g.random.IntN(len(from))] }
 
-// value returns a value that should fit a schema.
+// value returns a value that should match a schema.
 func (g *generator) value(schema any, depth int) any {
 	s, ok := g.resolve(schema).(map[string]any)
 	g.room -= 4
@@ -88,7 +89,7 @@ func (g *generator) value(schema any, depth int) any {
 	return nil
 }
 
-// copied returns a value of the schema, or nil if it is too large.
+// copied returns a value from the schema, or nil if it is too large.
 func (g *generator) copied(value any) any {
 	if g.room -= size(value); g.room < 0 {
 		return nil
@@ -96,7 +97,7 @@ func (g *generator) copied(value any) any {
 	return value
 }
 
-// size returns about the number of bytes of a value as JSON.
+// size returns the approximate size of a value as JSON in bytes.
 func size(value any) int {
 	sum := 4
 	switch v := value.(type) {
@@ -114,7 +115,7 @@ func size(value any) int {
 	return sum
 }
 
-// resolve follows a reference within the schema.
+// resolve follows references within the schema.
 func (g *generator) resolve(schema any) any {
 	for range 10 {
 		s, _ := schema.(map[string]any)
@@ -134,7 +135,7 @@ func (g *generator) resolve(schema any) any {
 	return schema
 }
 
-// merged returns a schema with the keywords of one of its parts, without the keyword that holds the part.
+// merged returns a schema without the keyword, and with the keywords of its subschema part.
 func merged(s map[string]any, keyword string, part any) map[string]any {
 	all := maps.Clone(s)
 	delete(all, keyword)
@@ -175,7 +176,7 @@ func (g *generator) object(s map[string]any, depth int) any {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
 	made := map[string]any{}
-	optional := g.random.IntN(3) // none, some or all
+	optional := g.random.IntN(3) // generate none, some or all
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, any(name)) || optional == 2 || optional == 1 && g.random.IntN(2) == 0 {
 			if g.room -= len(name); g.room < 0 {
@@ -244,7 +245,8 @@ func (g *generator) number(s map[string]any, whole bool) any {
 		return finite(float64(g.random.IntN(5))*step, step)
 	}
 	if g.edge {
-		// In turn, so that few cases have all: each number of a case begins at another one.
+		// Rotate the edge values, so that a few cases contain all of them: in each case the numbers start at another
+		// one.
 		edges := []any{0, least, most, -1, 1, json.Number("9007199254740993"), json.Number("-9007199254740993")}
 		g.numbers++
 		return edges[(g.cases+g.numbers)%len(edges)]
@@ -257,7 +259,7 @@ func (g *generator) number(s map[string]any, whole bool) any {
 	return n
 }
 
-// finite returns a number, or another if it is infinite.
+// finite returns n, or otherwise if n is not finite.
 func finite(n, otherwise float64) float64 {
 	if math.IsInf(n, 0) || math.IsNaN(n) {
 		return otherwise
@@ -265,7 +267,7 @@ func finite(n, otherwise float64) float64 {
 	return n
 }
 
-// bound returns the number of a keyword, else another.
+// bound returns the number of a keyword, or otherwise if there is none.
 func bound(s map[string]any, keyword string, otherwise float64) float64 {
 	if n, is := s[keyword].(float64); is {
 		return n
@@ -273,7 +275,7 @@ func bound(s map[string]any, keyword string, otherwise float64) float64 {
 	return otherwise
 }
 
-// spoil makes a value that fits invalid: a property is missing, too many, or has another type.
+// spoil makes a valid value invalid: it removes a property, adds one, or changes the type of one.
 func (g *generator) spoil(value any) any {
 	object, is := value.(map[string]any)
 	if !is || len(object) == 0 {

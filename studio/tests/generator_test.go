@@ -12,14 +12,14 @@ import (
 	"github.com/atelier-run/atelier/studio/tests"
 )
 
-// drafted is an agent whose draft has this input schema.
+// drafted returns an agent whose draft has this input schema.
 type drafted string
 
 func (d drafted) Agent(context.Context, string, string) (registry.Agent, error) {
 	return registry.Agent{Draft: registry.Draft{Revision: 1, Spec: registry.Spec{InputSchema: json.RawMessage(d)}}}, nil
 }
 
-// TestGenerate_HostileSchemas_Bounded: schemas that ask for endless values give small ones, and no schema makes it fail.
+// Schemas that describe endless values give small ones, and no schema makes the generator fail.
 func TestGenerate_HostileSchemas_Bounded(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

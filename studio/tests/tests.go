@@ -1,5 +1,5 @@
-// Package tests runs the tests of agents: it executes a program with the input of each test and compares the answer with
-// the one that the test expects. The runs are recorded like all others.
+// Package tests runs the tests of agents. It executes a program with the input of each test and compares the result
+// with the expected one. The runs are recorded like all others.
 package tests
 
 import (
@@ -48,13 +48,14 @@ type Service struct{ Options }
 func New(o Options) *Service { return &Service{o} }
 
 const (
-	// concurrent is how many tests of one request run at a time.
+	// concurrent is the maximum number of tests of one request that run at the same time.
 	concurrent = 4
 	// maxShown is the maximum size of an output in a result, in bytes.
 	maxShown = 256 << 10
 )
 
-// Request selects tests of an agent. Version "" is the draft. Tests replaces those that are kept with the draft or version.
+// Request selects tests of an agent. Version "" means the draft. Tests replaces the stored tests of the draft or
+// version.
 type Request struct {
 	Agent   string
 	Version string
@@ -97,8 +98,8 @@ type Plan struct {
 	inputSchema json.RawMessage
 }
 
-// Prepare finds the program and the tests of a request. Errors: NotFound; StaleDraft; InvalidInput for a name that no test
-// has.
+// Prepare finds the program and the tests of a request. Errors: NotFound; StaleDraft; InvalidInput for the name of an
+// unknown test.
 func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request) (*Plan, error) {
 	p := &Plan{service: s, actor: actor, base: runs.Request{Trigger: req.Trigger}}
 	if req.Version == "" || req.Version == registry.DraftVersion {
@@ -135,13 +136,13 @@ func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request
 	return p, p.choose(req.Names)
 }
 
-// PrepareSpec plans tests of a program that is not stored.
+// PrepareSpec returns a plan for tests of a program that is not stored.
 func (s *Service) PrepareSpec(actor registry.Actor, spec registry.Spec, tests []registry.Test, names []string, trigger registry.Trigger) (*Plan, error) {
 	p := &Plan{service: s, actor: actor, base: runs.Request{Inline: &spec, Trigger: trigger}, tests: tests, report: Report{Version: registry.DraftVersion}}
 	return p, p.choose(names)
 }
 
-// choose keeps the tests with these names, all if there are none.
+// choose selects the tests with these names. Without names it selects all.
 func (p *Plan) choose(names []string) error {
 	for i, name := range names {
 		if !slices.ContainsFunc(p.tests, func(t registry.Test) bool { return t.Name == name }) {
@@ -157,8 +158,8 @@ func (p *Plan) choose(names []string) error {
 // Tests returns the tests that Run will run.
 func (p *Plan) Tests() []registry.Test { return p.tests }
 
-// Run runs the tests and passes each result to emit as soon as it is there, one at a time. It returns an error if a test
-// could not be run; a test that fails is no error.
+// Run runs the tests and passes each result to emit as soon as the test has ended, one result at a time. It returns an
+// error if a test could not run. A failed test is not an error.
 func (p *Plan) Run(ctx context.Context, emit func(Result)) (Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -203,10 +204,12 @@ func (p *Plan) Run(ctx context.Context, emit func(Result)) (Report, error) {
 	return report, nil
 }
 
-// turns lets tests run side by side while the server has room for them, else one after another.
+// turns lets tests run concurrently while the server has room for them. The write lock is for a test that must run
+// alone.
 type turns struct{ sync.RWMutex }
 
-// run executes one test. When the queue or a quota is full it waits for the other tests of the plan, and tries once more.
+// run executes one test. If the queue or a quota is full, it waits until the other running tests of the plan have
+// ended, and tries once more.
 func (p *Plan) run(ctx context.Context, turns *turns, t registry.Test) (Result, error) {
 	turns.RLock()
 	result, err := p.once(ctx, t)
@@ -241,14 +244,14 @@ func (p *Plan) once(ctx context.Context, t registry.Test) (Result, error) {
 	return p.service.judge(t, done.Run)
 }
 
-// aboutInput reports whether the input was refused, and not another part of the request.
+// aboutInput reports whether only the input was rejected, and no other field of the request.
 func aboutInput(refused *fault.Error) bool {
 	return len(refused.Details) > 0 && !slices.ContainsFunc(refused.Details, func(d fault.Detail) bool {
 		return d.Pointer != "/input" && !strings.HasPrefix(d.Pointer, "/input/")
 	})
 }
 
-// judgeRefusal returns the result of a test whose input was refused, so that no program ran.
+// judgeRefusal returns the result of a test whose input was rejected before the program ran.
 func judgeRefusal(t registry.Test, refused *fault.Error) Result {
 	result := Result{Name: t.Name, ErrorType: registry.RefusedInput, Passed: t.Expect.ErrorType == registry.RefusedInput}
 	if result.Passed {
@@ -261,7 +264,7 @@ func judgeRefusal(t registry.Test, refused *fault.Error) Result {
 	return result
 }
 
-// judge compares a run with a test.
+// judge compares a run with the expectation of a test.
 func (s *Service) judge(t registry.Test, run registry.Run) (Result, error) {
 	result := Result{Name: t.Name, RunID: run.ID, RunMs: run.Metrics.RunMs}
 	if len(run.Output) <= maxShown {
@@ -285,7 +288,7 @@ func (s *Service) judge(t registry.Test, run registry.Run) (Result, error) {
 	return result, nil
 }
 
-// located returns the message of a failed run with its place in the code.
+// located returns the message of a failed run with file and line.
 func located(run registry.Run) string {
 	if run.Error.File == "" {
 		return run.Error.Message
@@ -293,7 +296,7 @@ func located(run registry.Run) string {
 	return fmt.Sprintf("%s (%s:%d)", run.Error.Message, run.Error.File, run.Error.Line)
 }
 
-// judgeOutput compares the output of a run that succeeded. Its output fits the output schema.
+// judgeOutput compares the output of a successful run. The output already matches the output schema.
 func (s *Service) judgeOutput(t registry.Test, run registry.Run, result Result) (Result, error) {
 	output := run.Output
 	if len(output) == 0 {
@@ -324,7 +327,7 @@ func (s *Service) judgeOutput(t registry.Test, run registry.Run, result Result) 
 	return result, nil
 }
 
-// Failures runs tests against a draft and returns those that fail.
+// Failures runs tests against a draft and returns the failed ones.
 func (s *Service) Failures(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, list []registry.Test) ([]registry.Regression, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -343,7 +346,7 @@ func (s *Service) Failures(ctx context.Context, actor registry.Actor, agent stri
 		return nil, err
 	}
 	var all []registry.Regression
-	for _, t := range plan.tests { // in the order of the tests
+	for _, t := range plan.tests { // so that the failures have the order of the tests
 		if one, is := failed[t.Name]; is {
 			all = append(all, one)
 		}
@@ -351,7 +354,7 @@ func (s *Service) Failures(ctx context.Context, actor registry.Actor, agent stri
 	return all, nil
 }
 
-// sentence returns why a test failed, with the first difference.
+// sentence returns the reason why a test failed, with the first difference.
 func (r Result) sentence() string {
 	if len(r.Differences) == 0 {
 		return r.Message

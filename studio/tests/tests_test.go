@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tests"
 )
 
-// engine answers with the input as output.
+// engine is a function that implements Runs.
 type engine func(ctx context.Context, req runs.Request) (runs.Result, error)
 
 func (e engine) Execute(ctx context.Context, _ registry.Actor, req runs.Request) (runs.Result, error) {
@@ -41,7 +41,7 @@ func plan(t *testing.T, run engine, list []registry.Test) *tests.Plan {
 	return p
 }
 
-// TestRun_QueueFull_OneByOne: a server with one slot finishes all tests.
+// If the server has only one free slot, the tests run one after the other, and all finish.
 func TestRun_QueueFull_OneByOne(t *testing.T) {
 	t.Parallel()
 	var live atomic.Int32
@@ -58,7 +58,7 @@ func TestRun_QueueFull_OneByOne(t *testing.T) {
 	}
 }
 
-// TestRun_ServerFails_Ends: an error of the server is no failed test, and ends the others.
+// An error of the server is not a failed test. It ends the other tests too.
 func TestRun_ServerFails_Ends(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -77,7 +77,7 @@ func TestRun_ServerFails_Ends(t *testing.T) {
 	}
 }
 
-// TestRun_Cancelled_Ends: the tests that have not started do not run.
+// After a cancellation, tests that have not started do not run.
 func TestRun_Cancelled_Ends(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
