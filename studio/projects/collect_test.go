@@ -42,7 +42,7 @@ func packed(t *testing.T, files map[string]string) io.Reader {
 	return &archive
 }
 
-// service returns a service whose clock reads *now, with a quota of stored bytes.
+// service returns a service whose clock returns *now, with a quota of stored bytes.
 func service(s *store.Store, now *time.Time, limit int64) *projects.Service {
 	clock := func() time.Time { return *now }
 	return projects.New(projects.Options{
@@ -69,7 +69,7 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 			}
 		}
 		load("kept", map[string]string{"a": "first", "shared": "shared"})
-		load("kept", map[string]string{"a": "second"}) // the history names the first files
+		load("kept", map[string]string{"a": "second"}) // the history still references the first file
 		load("gone", map[string]string{"b": "own", "shared": "shared"})
 		session, err := p.Open(ctx, actor.Workspace, "kept", true)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 		if err := p.Delete(ctx, actor, "gone"); err != nil {
 			t.Fatal(err)
 		}
-		collect(0) // too new: they may be part of an import in progress
+		collect(0) // nothing is old enough: it could belong to an import in progress
 		now = now.Add(3 * time.Hour)
 		collect(2) // the file and the tree of the deleted project
 		collect(0)
@@ -109,7 +109,8 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 	})
 }
 
-// TestCollectWorkspace_RejectedOverlay_OwnContentsAreRemoved counts the contents of rejected overlays before those are removed.
+// A dry run counts the contents of a rejected overlay while the overlay still exists. After the overlay is removed,
+// they are removed too.
 func TestCollectWorkspace_RejectedOverlay_OwnContentsAreRemoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -167,7 +168,8 @@ func TestImport_QuotaUsedUp_StorageFull(t *testing.T) {
 	})
 }
 
-// TestImport_SkippedEntries_BoundedToo needs an archive of a few megabytes that unpacks to more than a gigabyte.
+// The limit on unpacked bytes includes skipped entries: an archive of a few megabytes can unpack to more than a
+// gigabyte.
 func TestImport_SkippedEntries_BoundedToo(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -203,14 +205,14 @@ func TestImport_SkippedEntries_BoundedToo(t *testing.T) {
 	}
 }
 
-// brokenContents is a store whose disk has failed.
+// brokenContents is a store that fails to store contents.
 type brokenContents struct{ *store.Store }
 
 func (brokenContents) PutContents(context.Context, string, []registry.Content, time.Time) error {
 	return errors.New("input/output error")
 }
 
-// TestImport_ServerFails_NoFaultOfTheArchive expects that an error of the server is not reported as a bad archive.
+// An error of the server during an import is not reported as an invalid archive.
 func TestImport_ServerFails_NoFaultOfTheArchive(t *testing.T) {
 	t.Parallel()
 	bundle, err := os.ReadFile(filepath.Join("..", "..", "registry", "gitbundle", "testdata", "shop.bundle"))
@@ -233,7 +235,7 @@ func TestImport_ServerFails_NoFaultOfTheArchive(t *testing.T) {
 	} {
 		for kind, archive := range map[string][]byte{"bundle": bundle, "zip": zipped.Bytes(), "tar": tarred} {
 			if name == "temporary files" && kind == "tar" {
-				continue // it needs none
+				continue // a tar archive needs no temporary file
 			}
 			p := service(storetest.Open(t, storetest.SQLite), &now, 0)
 			change(p)
@@ -247,7 +249,7 @@ func TestImport_ServerFails_NoFaultOfTheArchive(t *testing.T) {
 
 func second(_ int, err error) error { return err }
 
-// detail returns what an error says about its fields.
+// detail returns the first detail of an error, "" if it has none.
 func detail(err error) string {
 	f, ok := err.(*fault.Error) //nolint:errorlint // the service returns it as it is
 	if !ok || len(f.Details) == 0 {

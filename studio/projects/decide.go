@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// OverlayDifference lists the changes of an overlay, and whether they fit the current files of the project.
+// OverlayDifference lists the changes of an overlay, and whether they can be merged with the current files of the
+// project.
 type OverlayDifference struct {
 	Overlay registry.Overlay `json:"overlay"`
 	Moved   bool             `json:"moved" doc:"True if the project changed since the run read it."`
@@ -29,11 +30,11 @@ type FileDifference struct {
 	Size    int64                  `json:"size" doc:"Bytes of the new file."`
 }
 
-// Decision selects files of an overlay, by default all that are open.
+// Decision selects files of an overlay. By default it selects all open ones.
 type Decision struct {
 	Files    []string
 	Summary  string
-	Revision int64 // of the overlay that the person has read; 0 for any
+	Revision int64 // revision of the overlay that the person has read; 0 for any
 }
 
 // ListOverlays returns a page of a project's overlays, newest first. Error: NotFound.
@@ -45,7 +46,8 @@ func (s *Service) ListOverlays(ctx context.Context, actor registry.Actor, projec
 	return s.Overlays.Overlays(ctx, actor.Workspace, p.ID, status, cursor, limit)
 }
 
-// Diff compares an overlay with the files that its run read, and with the project as it is now. Error: NotFound.
+// Diff compares an overlay with the files that its run read, and with the current files of the project. Error:
+// NotFound.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, project, id string) (OverlayDifference, error) {
 	r, err := s.review(ctx, actor, project, id)
 	if err != nil {
@@ -63,7 +65,7 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, project, id st
 	return diff, nil
 }
 
-// reviewed is an overlay with the trees that it is compared with.
+// reviewed is an overlay, with the trees with which it is compared.
 type reviewed struct {
 	service    *Service
 	project    registry.Project
@@ -84,7 +86,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, project, id 
 	return &reviewed{s, p, overlay, base, head}, err
 }
 
-// threeSides are the states of one file: as the run read it, as the project has it now, and as the run left it.
+// threeSides holds three states of a file: as the run read it, as it is in the project now, and as the run left it.
 type threeSides struct{ base, project, overlay side }
 
 func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (threeSides, error) {
@@ -111,10 +113,10 @@ func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (thre
 	return three, nil
 }
 
-// maxShown bounds the differences of one answer, which is built in memory.
+// maxShown is the maximum size in bytes of the differences in one answer, because the answer is built in memory.
 const maxShown = 16 << 20
 
-// difference describes one file. shown counts the bytes of the differences of an answer.
+// difference describes the change of one file. shown is the number of bytes of differences in the answer so far.
 func (t threeSides) difference(entry registry.OverlayEntry, whole registry.OverlayStatus, shown *int) FileDifference {
 	_, how := merge(t.base, t.project, t.overlay)
 	d := FileDifference{
@@ -134,8 +136,9 @@ func (t threeSides) difference(entry registry.OverlayEntry, whole registry.Overl
 	return d
 }
 
-// Accept applies an overlay to the project, whole or some of its files. If the project changed the same lines, nothing
-// is applied and the error is Conflict, with both sides. Errors: NotFound, Conflict, InvalidInput, StorageFull.
+// Accept applies all open files of an overlay, or the selected ones, to the project. If the project has changed the
+// same lines, nothing is applied and the error is Conflict, with both sides. Errors: NotFound; Conflict; InvalidInput;
+// StorageFull.
 func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
 	if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
 		return registry.Overlay{}, err
@@ -153,7 +156,7 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id 
 	if err != nil {
 		return registry.Overlay{}, err
 	}
-	if digest == r.project.Tree { // the project has all of it already
+	if digest == r.project.Tree { // the project already has all these changes
 		return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
 	}
 	change := s.after(&r.project, tree, digest, r.head, actor)
@@ -164,7 +167,7 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id 
 	return r.overlay, s.Changes.ChangeProject(ctx, r.project, change, &r.overlay)
 }
 
-// Reject ends an overlay, whole or some of its files. Errors: NotFound, Conflict, InvalidInput.
+// Reject rejects all open files of an overlay, or the selected ones. Errors: NotFound; Conflict; InvalidInput.
 func (s *Service) Reject(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
 	r, selected, err := s.choose(ctx, actor, project, id, d)
 	if err != nil {
@@ -174,7 +177,7 @@ func (s *Service) Reject(ctx context.Context, actor registry.Actor, project, id 
 	return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
 }
 
-// choose reads an overlay and the indexes of the files that a decision is about.
+// choose reads an overlay, and returns it with the indexes of the selected files.
 func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id string, d Decision) (*reviewed, []int, error) {
 	if err := checkText("/summary", d.Summary); err != nil {
 		return nil, nil, err
@@ -212,7 +215,7 @@ func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id 
 	return r, selected, nil
 }
 
-// apply returns the project's tree with the selected files of the overlay.
+// apply returns the tree of the project with the selected files of the overlay merged into it.
 func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, error) {
 	tree, conflicts, merged, shown := maps.Clone(r.head), []FileDifference{}, []registry.Content{}, 0
 	for _, n := range selected {
@@ -251,7 +254,8 @@ func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, er
 	return tree, r.service.put(ctx, r.overlay.Workspace, merged)
 }
 
-// decide marks the selected files. The overlay ends when no file is open: as accepted if one of its files was.
+// decide sets the status of the selected files. The overlay ends when no file is open: as accepted if at least one file
+// was accepted, else as rejected.
 func (r *reviewed) decide(selected []int, status registry.OverlayStatus, actor registry.Actor) {
 	now := r.service.Now()
 	r.overlay.Entries = slices.Clone(r.overlay.Entries)

@@ -24,7 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// MaxUpload is the largest archive in bytes.
+// MaxUpload is the maximum size of an archive in bytes.
 const MaxUpload = 64 << 20
 
 // ImportedProject is the result of an import.
@@ -33,17 +33,17 @@ type ImportedProject struct {
 	Skipped []string         `json:"skipped" doc:"Entries of the archive that are no plain files: links, devices, and folders .git."`
 }
 
-// ImportRequest describes an import. Without an existing project of the name, the import creates it.
+// ImportRequest describes an import. If no project has the name, the import creates it.
 type ImportRequest struct {
 	Name        string
 	Description string
 	Summary     string
-	Strip       bool      // leave out the one folder that contains all files, as archives of repositories have it
+	Strip       bool      // remove the top folder that contains all files, as in archives of repositories
 	Archive     io.Reader // tar, tar.gz, zip or git bundle
 }
 
-// Import replaces the files of a project by those of an archive, or of the commit that a git bundle has. The history keeps the earlier files. Links are never
-// followed: they are left out and reported. Errors: InvalidInput, Conflict, StorageFull.
+// Import replaces the files of a project by those of an archive, or by the commit in a git bundle. The history keeps
+// the earlier files. Links are skipped and reported. Errors: InvalidInput; Conflict; StorageFull.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRequest) (ImportedProject, error) {
 	if problem := specs.CheckProjectName(req.Name); problem != "" {
 		return ImportedProject{}, fault.Invalid("/project", "%s", problem)
@@ -115,7 +115,7 @@ func checkText(field, text string) error {
 	return registry.CheckText(field, text)
 }
 
-// after moves a project to a new tree and describes the change.
+// after sets the new tree of a project and returns the record of the change.
 func (s *Service) after(p *registry.Project, tree registry.Tree, digest string, before registry.Tree, actor registry.Actor) registry.ProjectChange {
 	p.Tree, p.Change, p.UpdatedAt = digest, p.Change+1, s.Now()
 	p.Files, p.Bytes = size(tree)
@@ -126,7 +126,7 @@ func (s *Service) after(p *registry.Project, tree registry.Tree, digest string, 
 	}
 }
 
-// pathChanges lists the files in which two trees differ, by path.
+// pathChanges lists the files that differ between two trees, sorted by path.
 func pathChanges(before, after registry.Tree) []registry.PathChange {
 	paths := []registry.PathChange{}
 	for path, file := range after {
@@ -146,7 +146,7 @@ func pathChanges(before, after registry.Tree) []registry.PathChange {
 	return paths
 }
 
-// importer reads an archive into the contents of a workspace.
+// importer stores the files of an archive as contents of a workspace.
 type importer struct {
 	service   *Service
 	ctx       context.Context
@@ -154,18 +154,18 @@ type importer struct {
 	tree      registry.Tree
 	bytes     int64
 	skipped   []string
-	source    string // the commit of a bundle, "" for another archive
+	source    string // commit of a git bundle, "" for other archives
 	batch     []registry.Content
 	batched   int
 }
 
-// storeError is an error of the database, which is no fault of the archive.
+// storeError is an error of the database, which must not be reported as an error of the archive.
 type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }
 
-// keepsItsReason reports whether an error is returned as it is: it has a reason for the client, or the database or a temporary file
-// failed.
+// keepsItsReason reports whether an error is returned unchanged: it has a reason for the client, or the database or a
+// temporary file failed.
 func keepsItsReason(err error) bool {
 	var known *fault.Error
 	var stored storeError
@@ -173,7 +173,7 @@ func keepsItsReason(err error) bool {
 	return errors.As(err, &known) || errors.As(err, &stored) || errors.As(err, &file)
 }
 
-// errArchive hides the details of malformed archives.
+// errArchive returns the error for a malformed archive. It omits the details of the cause.
 func errArchive(err error) error {
 	if keepsItsReason(err) {
 		return err
@@ -181,7 +181,7 @@ func errArchive(err error) error {
 	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
 }
 
-// zipSignature is the beginning of a zip archive.
+// zipSignature is the start of a zip archive.
 const zipSignature = "PK\x03\x04"
 
 func (i *importer) read(from io.Reader) error {
@@ -207,10 +207,10 @@ func (i *importer) read(from io.Reader) error {
 	return i.store()
 }
 
-// maxUnpacked bounds the bytes of a compressed archive, with those of entries that are left out.
+// maxUnpacked is the maximum number of unpacked bytes of an archive, including skipped entries.
 const maxUnpacked = 4 * MaxBytes
 
-// maxEntries bounds the entries of an archive, folders and links too.
+// maxEntries is the maximum number of entries of an archive, including folders and links.
 const maxEntries = 4 * MaxFiles
 
 func (i *importer) tar(from io.Reader) error {
@@ -235,7 +235,7 @@ func (i *importer) tar(from io.Reader) error {
 	}
 }
 
-// zip reads an archive whose list of files is at its end, so the archive is first stored in a temporary file.
+// zip reads a zip archive. Its list of files is at the end, so the archive is first stored in a temporary file.
 func (i *importer) zip(from io.Reader) error {
 	file, err := temporary(i.service.Dir)
 	if err != nil {
@@ -273,8 +273,8 @@ func (i *importer) unzip(entry *zip.File) error {
 	return i.add(entry.Name, -1, content)
 }
 
-// bundle reads the files of a git bundle's HEAD, or of its only branch. Deltas refer to earlier parts, so the bundle is
-// first stored in a temporary file.
+// bundle reads the files of the HEAD of a git bundle, or of its only branch. Deltas refer to earlier parts of the
+// bundle, so it is first stored in a temporary file.
 func (i *importer) bundle(from io.Reader) error {
 	file, err := temporary(i.service.Dir)
 	if err != nil {
@@ -307,7 +307,7 @@ func (i *importer) bundle(from io.Reader) error {
 	return err
 }
 
-// temporary creates a file that no path names.
+// temporary creates a temporary file and removes its name, so that the file disappears when it is closed.
 func temporary(dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, ".atelier-*")
 	if err != nil {
@@ -376,13 +376,13 @@ func (i *importer) store() error {
 	return nil
 }
 
-// distinct returns each content once.
+// distinct returns the contents without duplicates.
 func distinct(contents []registry.Content) []registry.Content {
 	slices.SortFunc(contents, func(a, b registry.Content) int { return strings.Compare(a.Digest, b.Digest) })
 	return slices.CompactFunc(contents, func(a, b registry.Content) bool { return a.Digest == b.Digest })
 }
 
-// withoutRoot removes the top folder from all paths, if all files are in one. Archives of repositories have such a
+// withoutRoot removes the top folder from all paths, if it contains all files. Archives of repositories have such a
 // folder.
 func withoutRoot(tree registry.Tree) registry.Tree {
 	root := ""
@@ -400,7 +400,7 @@ func withoutRoot(tree registry.Tree) registry.Tree {
 	return shorter
 }
 
-// nested returns a file that is also a folder of other files, "" if there is none.
+// nested returns a path that is both a file and a folder of other files, "" if there is none.
 func nested(tree registry.Tree) string {
 	for name := range tree {
 		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {

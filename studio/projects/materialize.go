@@ -14,14 +14,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Materialized are the files of a project with the changes of an overlay.
+// Materialized holds the files of a project with the changes of an overlay.
 type Materialized struct {
 	service   *Service
 	workspace string
 	tree      registry.Tree
 }
 
-// Materialize returns the files that a run read, with what it changed. Error: NotFound.
+// Materialize returns the files that a run read, with the run's changes. Error: NotFound.
 func (s *Service) Materialize(ctx context.Context, actor registry.Actor, project, id string) (*Materialized, error) {
 	r, err := s.review(ctx, actor, project, id)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) Materialize(ctx context.Context, actor registry.Actor, project
 	return &Materialized{s, actor.Workspace, tree}, nil
 }
 
-// Write writes the files as tar.gz, in the order of their paths.
+// Write writes the files as a tar.gz archive, sorted by path.
 func (m *Materialized) Write(ctx context.Context, to io.Writer) error {
 	zipped := gzip.NewWriter(to)
 	w := tar.NewWriter(zipped)
@@ -57,9 +57,9 @@ func (m *Materialized) Write(ctx context.Context, to io.Writer) error {
 	return errors.Join(w.Close(), zipped.Close())
 }
 
-// ReadBack replaces the changes of an overlay by those that make an archive of the files that the run read. The archive
-// must have no links, because a link in the place of a file would look like a deletion. Errors: NotFound, Conflict,
-// InvalidInput, StorageFull.
+// ReadBack replaces the changes of an overlay. The new changes are the differences between the files that the run read
+// and those of the archive. The archive must not contain links, because a link in place of a file would look like a
+// deletion. Errors: NotFound; Conflict; InvalidInput; StorageFull.
 func (s *Service) ReadBack(ctx context.Context, actor registry.Actor, project, id string, archive io.Reader) (registry.Overlay, error) {
 	if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
 		return registry.Overlay{}, err
@@ -93,7 +93,7 @@ func (s *Service) ReadBack(ctx context.Context, actor registry.Actor, project, i
 	return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
 }
 
-// entriesOf returns the changes from one tree to another, and the bytes of the new files.
+// entriesOf returns the changes between two trees, and the size of the new files in bytes.
 func entriesOf(before, after registry.Tree) (entries []registry.OverlayEntry, bytes int64) {
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := after[path]; !stays {

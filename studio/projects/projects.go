@@ -1,5 +1,5 @@
-// Package projects keeps trees of files that programs read and propose changes to. A run works on an overlay: it reads
-// the project, and its writes stay apart until a person accepts them.
+// Package projects stores trees of files that programs read, and changes that they propose. A run works on an overlay:
+// it reads the project, and its writes stay separate until a person accepts them.
 package projects
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// Bounds of projects and overlays.
+// Limits of projects and overlays.
 const (
 	MaxFileBytes    = 10 << 20
 	MaxFiles        = 20_000
 	MaxBytes        = 256 << 20
-	MaxProjects     = 200   // of a workspace
-	MaxOpen         = 1_000 // overlays of a project that wait
-	MaxEdits        = 5_000 // files of an overlay
+	MaxProjects     = 200   // maximum projects of a workspace
+	MaxOpen         = 1_000 // maximum open overlays of a project
+	MaxEdits        = 5_000 // maximum changed files of an overlay
 	MaxOverlayBytes = 64 << 20
-	MaxSpoolBytes   = 4 * MaxOverlayBytes // all writes of a run, also those that later writes replaced
-	maxText         = 4_000               // of a description or a summary
-	maxPaths        = 500                 // paths that the record of a change names
-	batchBytes      = 4 << 20             // of contents in one transaction
+	MaxSpoolBytes   = 4 * MaxOverlayBytes // all writes of a run, including those that later writes replaced
+	maxText         = 4_000               // maximum bytes of a description or a summary
+	maxPaths        = 500                 // maximum paths in the record of a change
+	batchBytes      = 4 << 20             // bytes of contents in one transaction
 )
 
 // Store reads and creates projects.
@@ -36,34 +36,34 @@ type Store interface {
 	Project(ctx context.Context, workspace, name string) (registry.Project, error)
 }
 
-// Changes stores the history of projects.
+// Changes changes projects and stores their history.
 type Changes interface {
 	ChangeProject(ctx context.Context, p registry.Project, change registry.ProjectChange, decided *registry.Overlay) error
 	ProjectChanges(ctx context.Context, workspace, project, cursor string, limit int) (registry.ChangePage, error)
 	DeleteProject(ctx context.Context, workspace, id string) error
 }
 
-// Overlays stores the proposals of runs.
+// Overlays stores the proposed changes of runs.
 type Overlays interface {
 	InsertOverlay(ctx context.Context, o registry.Overlay) error
 	Overlay(ctx context.Context, workspace, project, id string) (registry.Overlay, error)
 	Overlays(ctx context.Context, workspace, project string, status registry.OverlayStatus, cursor string, limit int) (registry.OverlayPage, error)
 }
 
-// Decisions ends overlays.
+// Decisions stores the ends of overlays.
 type Decisions interface {
 	DecideOverlay(ctx context.Context, o registry.Overlay) error
 	ExpireOverlays(ctx context.Context, now time.Time) (int, error)
 	CountOpenOverlays(ctx context.Context, workspace, project string) (int, error)
 }
 
-// Contents stores bytes by their digest.
+// Contents stores file contents by digest.
 type Contents interface {
 	PutContents(ctx context.Context, workspace string, contents []registry.Content, now time.Time) error
 	Contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error)
 }
 
-// Quotas bounds the bytes that a workspace stores.
+// Quotas limits the bytes that a workspace stores.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 	AddStored(workspace string, bytes int64)
@@ -79,16 +79,16 @@ type Options struct {
 	Garbage   Garbage
 	Quotas    Quotas
 	Keep      time.Duration // how long an overlay waits for a decision
-	Dir       string        // for the temporary files of runs
+	Dir       string        // directory for the temporary files of runs
 	Now       func() time.Time
 	NewID     func() string
 }
 
-// Service keeps projects. It is safe for concurrent use.
+// Service manages projects. It is safe for concurrent use.
 type Service struct {
 	Options
-	trees *lru.Cache[string, registry.Tree] // by workspace and digest; never changed
-	files *lru.Cache[string, []byte]        // by workspace and digest; never changed
+	trees *lru.Cache[string, registry.Tree] // by workspace and digest; entries never change
+	files *lru.Cache[string, []byte]        // by workspace and digest; entries never change
 }
 
 // New returns a service.
@@ -147,7 +147,7 @@ func (s *Service) File(ctx context.Context, actor registry.Actor, name, path str
 	return s.content(ctx, actor.Workspace, file.Digest)
 }
 
-// tree reads the list of files with a digest.
+// tree reads the list of files with this digest.
 func (s *Service) tree(ctx context.Context, workspace, digest string) (registry.Tree, error) {
 	key := workspace + " " + digest
 	if tree, ok := s.trees.Get(key); ok {
@@ -175,7 +175,8 @@ func (s *Service) putTree(ctx context.Context, workspace string, tree registry.T
 	return digest, s.put(ctx, workspace, []registry.Content{{Digest: digest, Bytes: text}})
 }
 
-// put stores contents and counts them for the quota, also those that exist already: the next measurement corrects that.
+// put stores contents and adds their size to the quota. It also adds contents that exist already; the next measurement
+// corrects this.
 func (s *Service) put(ctx context.Context, workspace string, contents []registry.Content) error {
 	contents = distinct(contents)
 	if err := s.Contents.PutContents(ctx, workspace, contents, s.Now()); err != nil {
@@ -189,13 +190,13 @@ func (s *Service) put(ctx context.Context, workspace string, contents []registry
 	return nil
 }
 
-// content reads bytes and checks them against their digest.
+// content reads a content and checks it against its digest.
 func (s *Service) content(ctx context.Context, workspace, digest string) ([]byte, error) {
 	found, err := s.contents(ctx, workspace, []string{digest})
 	return found[digest], err
 }
 
-// contents reads several contents. All of them must exist.
+// contents reads several contents. It returns an error if one of them does not exist.
 func (s *Service) contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error) {
 	found := make(map[string][]byte, len(digests))
 	var missing []string
@@ -238,7 +239,7 @@ func checkSize(tree registry.Tree) error {
 	return nil
 }
 
-// Expire ends overlays of all workspaces without a decision in time.
+// Expire ends the overlays of all workspaces that nobody decided in time.
 func (s *Service) Expire(ctx context.Context) (int, error) {
 	return s.Decisions.ExpireOverlays(ctx, s.Now())
 }

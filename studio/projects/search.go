@@ -12,11 +12,11 @@ import (
 
 const (
 	maxPattern      = 512
-	maxInstructions = 2_000 // of a compiled expression: the time to match a line is proportional to them
+	maxInstructions = 2_000 // maximum size of a compiled expression: the time to match a line is proportional to it
 	maxMatches      = 5_000
-	maxLine         = 500      // bytes of a line in a result
-	searchBatch     = 256      // files that are read at once, of batchBytes in all
-	longLine        = 16 << 10 // bytes of a line that is matched without looking at ctx
+	maxLine         = 500      // maximum bytes of a line in a result
+	searchBatch     = 256      // maximum number of files that are read together, with at most batchBytes
+	longLine        = 16 << 10 // size in bytes up to which a line is matched without checking ctx
 )
 
 // Match is a line that a search found.
@@ -26,7 +26,8 @@ type Match struct {
 	Text string `json:"text"`
 }
 
-// glob compiles a pattern with *, **, ? and [...]. A * does not match a slash; ** does. The time to match is linear.
+// glob compiles a pattern with *, **, ? and [...]. * matches any text without a slash, and ** any text. Matching takes
+// linear time.
 func glob(pattern string) (*regexp.Regexp, string) {
 	if len(pattern) == 0 || len(pattern) > maxPattern || !utf8.ValidString(pattern) {
 		return nil, "must have 1 to 512 bytes of UTF-8."
@@ -70,7 +71,7 @@ func glob(pattern string) (*regexp.Regexp, string) {
 	return compiled, ""
 }
 
-// expression compiles a regular expression of RE2, whose time to match is linear.
+// expression compiles a regular expression. RE2 expressions match in linear time.
 func expression(pattern string) (*regexp.Regexp, string) {
 	if len(pattern) == 0 || len(pattern) > maxPattern || !utf8.ValidString(pattern) {
 		return nil, "must have 1 to 512 bytes of UTF-8."
@@ -90,7 +91,7 @@ func expression(pattern string) (*regexp.Regexp, string) {
 	return compiled, ""
 }
 
-// search lists the lines of files that match. It ends early when there are too many, or ctx ends.
+// search lists the lines of files that match. It stops when there are too many, or when ctx ends.
 func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Regexp) (found []Match, tooMany bool, err error) {
 	found = []Match{}
 	for len(paths) > 0 {
@@ -121,8 +122,8 @@ func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Re
 	return found, false, nil
 }
 
-// batch returns the first files of a list, few enough to hold their contents in memory, and the digests of those that the
-// program did not change.
+// batch returns the first files of a list, as many as fit in memory together. digests are those of the files that the
+// program has not changed.
 func (o *Session) batch(paths []string) (batch, digests []string) {
 	bytes := int64(0)
 	for n, path := range paths[:min(searchBatch, len(paths))] {
@@ -138,7 +139,7 @@ func (o *Session) batch(paths []string) (batch, digests []string) {
 	return paths[:min(searchBatch, len(paths))], digests
 }
 
-// matches reports whether a line matches. The end of ctx ends the work on a long line, with any result.
+// matches reports whether a line matches. If ctx ends while a long line is matched, the result has no meaning.
 func matches(ctx context.Context, pattern *regexp.Regexp, line []byte) bool {
 	if len(line) <= longLine {
 		return pattern.Match(line)
@@ -146,7 +147,7 @@ func matches(ctx context.Context, pattern *regexp.Regexp, line []byte) bool {
 	return pattern.MatchReader(&runes{ctx: ctx, rest: line})
 }
 
-// runes reads a line until ctx ends. A regular expression takes an error for the end of the text.
+// runes reads a line until ctx ends. The regular expression treats the error as the end of the text.
 type runes struct {
 	ctx  context.Context
 	rest []byte

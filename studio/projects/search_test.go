@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// shelf holds contents in memory, and records the largest number of bytes that was read at once.
+// shelf stores contents in memory. It records the largest number of bytes that was read together.
 type shelf struct {
 	bytes map[string][]byte
 	most  int
@@ -37,7 +37,7 @@ func (s *shelf) Contents(_ context.Context, _ string, digests []string) (map[str
 	return found, nil
 }
 
-// reading returns the session of a program that reads a project with these files.
+// reading returns a session of a program that reads a project with these files.
 func reading(texts map[string][]byte) (*Session, *shelf) {
 	kept, tree := &shelf{bytes: map[string][]byte{}}, registry.Tree{}
 	for path, text := range texts {
@@ -69,7 +69,7 @@ func TestSearchContent_LargeProject_ReadsInBatches(t *testing.T) {
 
 // ending is a context whose Err reports cancellation after a number of calls.
 type ending struct {
-	context.Context //nolint:containedctx // the fake of a context
+	context.Context //nolint:containedctx // the test replaces a context
 	left            int
 }
 

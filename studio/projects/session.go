@@ -16,24 +16,25 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// Session is the overlay of one run: reads fall through to the project, writes and deletes stay in the session. Nothing
-// in it names a path of this machine. It is safe for concurrent use.
+// Session is the overlay of a run. Reads return the files of the project, except for those that the run has written or
+// deleted. Changes stay in the session. It uses no path of this machine for the project's files. It is safe for
+// concurrent use.
 type Session struct {
 	service *Service
 	project registry.Project
 	base    registry.Tree
-	sorted  []string // paths of the base
+	sorted  []string // sorted paths of the base
 	write   bool
 
 	mu       sync.Mutex
 	edits    map[string]edit
-	spool    *os.File // contents of edits, one after the other
+	spool    *os.File // contents of the edits, one after the other
 	spooled  int64
-	unfinish *parts // a file that arrives in parts
+	unfinish *parts // a file that the program is sending in parts
 	summary  string
 }
 
-// edit is a changed file: its place in the spool, or deleted.
+// edit is a changed file: the position of its content in the spool, or its deletion.
 type edit struct {
 	deleted bool
 	at      int64
@@ -41,13 +42,13 @@ type edit struct {
 	digest  string
 }
 
-// parts collects a file that is larger than one call.
+// parts collects a file that the program sends in several calls.
 type parts struct {
 	path string
 	text []byte
 }
 
-// Open begins the overlay of a run. Error: NotFound if the workspace has no such project.
+// Open starts the overlay of a run. Error: NotFound if the workspace has no such project.
 func (s *Service) Open(ctx context.Context, workspace, project string, write bool) (*Session, error) {
 	p, err := s.Store.Project(ctx, workspace, project)
 	if err != nil {
@@ -72,7 +73,8 @@ func (s *Service) Open(ctx context.Context, workspace, project string, write boo
 // Project returns the name of the project.
 func (o *Session) Project() string { return o.project.Name }
 
-// Close ends the session and stores its changes as an overlay. The overlay has no ID if nothing changed.
+// Close ends the session and stores its changes as an overlay. If nothing changed, it stores none, and the returned
+// overlay has no ID.
 func (o *Session) Close(ctx context.Context, run registry.Run) (registry.Overlay, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,7 +95,7 @@ func (o *Session) Close(ctx context.Context, run registry.Run) (registry.Overlay
 	return overlay, s.Overlays.InsertOverlay(ctx, overlay)
 }
 
-// Discard ends the session without an overlay.
+// Discard ends the session and stores no overlay.
 func (o *Session) Discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,7 +104,7 @@ func (o *Session) Discard() {
 
 func (o *Session) discard() {
 	if o.spool != nil {
-		_ = o.spool.Close() // no path names the file
+		_ = o.spool.Close() // the file has no name, so it disappears
 		o.spool = nil
 	}
 	o.unfinish = nil
@@ -129,7 +131,7 @@ func (o *Session) entries() []registry.OverlayEntry {
 	return all
 }
 
-// store writes the new contents in batches.
+// store stores the new contents in batches.
 func (o *Session) store(ctx context.Context, entries []registry.OverlayEntry) error {
 	var batch []registry.Content
 	batched := 0
@@ -168,7 +170,7 @@ func (o *Session) spooledText(e edit) ([]byte, error) {
 	return text, nil
 }
 
-// has reports whether the program sees a file of this path.
+// has reports whether a file exists in the program's view.
 func (o *Session) has(path string) bool {
 	if e, edited := o.edits[path]; edited {
 		return !e.deleted
@@ -177,7 +179,7 @@ func (o *Session) has(path string) bool {
 	return ok
 }
 
-// text returns the content of a file as the program sees it.
+// text returns the content of a file in the program's view.
 func (o *Session) text(ctx context.Context, path string) (text []byte, ok bool, err error) {
 	if e, edited := o.edits[path]; edited {
 		if e.deleted {
@@ -194,7 +196,7 @@ func (o *Session) text(ctx context.Context, path string) (text []byte, ok bool, 
 	return text, true, err
 }
 
-// below lists the files that the program sees in a folder, "" for all, by path.
+// below lists the paths of the files in a folder in the program's view, sorted; "" means the whole project.
 func (o *Session) below(folder string) []string {
 	prefix := ""
 	if folder != "" {
@@ -222,7 +224,7 @@ func (o *Session) below(folder string) []string {
 	return paths
 }
 
-// put writes a file into the overlay. It returns the reason why that is refused, "" if it is not.
+// put writes a file to the overlay. refusal is the reason why this is not allowed, "" if it is.
 func (o *Session) put(path string, text []byte) (refusal string, err error) {
 	switch {
 	case len(text) > MaxFileBytes:
@@ -253,7 +255,7 @@ func (o *Session) put(path string, text []byte) (refusal string, err error) {
 	return "", nil
 }
 
-// room checks the bounds of the overlay for one more file.
+// room returns why the limits of the overlay do not allow one more file, "" if they do.
 func (o *Session) room(path string, more int64) string {
 	total := more
 	for at, e := range o.edits {
@@ -273,7 +275,7 @@ func (o *Session) room(path string, more int64) string {
 	return ""
 }
 
-// remove deletes a file in the overlay.
+// remove deletes a file in the overlay. refusal is the reason why this is not allowed, "" if it is.
 func (o *Session) remove(path string) (refusal string) {
 	if _, again := o.edits[path]; !again && len(o.edits) >= MaxEdits {
 		return fmt.Sprintf("One run may change at most %d files.", MaxEdits)
@@ -282,7 +284,7 @@ func (o *Session) remove(path string) (refusal string) {
 	return ""
 }
 
-// folders lists the names in a folder; those of folders end with a slash.
+// folders lists the names in a folder. The names of subfolders end with a slash.
 func (o *Session) folders(folder string) []string {
 	names := []string{}
 	for _, path := range o.below(folder) {

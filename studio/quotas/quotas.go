@@ -1,6 +1,6 @@
-// Package quotas enforces the quotas of workspaces: concurrent runs, runs and processor time per day, stored bytes. It
-// reads each workspace's usage from the database once and then counts in memory, so that a run only takes two short
-// locks. Several servers exchange their counts.
+// Package quotas enforces the quotas of workspaces: concurrent runs, runs and CPU time per day, and stored bytes. It
+// reads the usage of a workspace from the database once and then counts in memory, so that a run needs no query.
+// Several servers exchange their counts.
 package quotas
 
 import (
@@ -20,7 +20,7 @@ type Store interface {
 	PutQuota(ctx context.Context, workspace string, q registry.OwnQuota) error
 }
 
-// Ledger returns the usage of workspaces.
+// Ledger returns the recorded usage of workspaces.
 type Ledger interface {
 	RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error)
 	Stored(ctx context.Context, workspace string) (int64, error)
@@ -33,11 +33,11 @@ type Workspaces interface {
 
 const (
 	measureEvery = time.Hour        // maximum age of a storage measurement
-	measureFull  = 10 * time.Second // maximum age while the quota is exceeded, because data may have been removed
+	measureFull  = 10 * time.Second // maximum age while the quota is exceeded, because data may have been removed since
 	tryAgain     = time.Second
 )
 
-// Options configures a Service. Defaults apply to workspaces without quotas of their own.
+// Options configures a Service. Defaults are the quotas of workspaces without their own.
 type Options struct {
 	Store      Store
 	Ledger     Ledger
@@ -57,7 +57,7 @@ type Service struct {
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o, accounts: map[string]*account{}} }
 
-// account holds the usage of one workspace.
+// account holds the usage of a workspace.
 type account struct {
 	workspace string
 
@@ -67,14 +67,14 @@ type account struct {
 	limits    registry.OwnQuota
 	quota     registry.Quota
 	live      int64
-	paused    int64     // runs that wait for another one, and are not live
-	day       time.Time // midnight of the day, UTC
+	paused    int64     // number of runs that wait for another run, and do not count as live
+	day       time.Time // start of the current day in UTC
 	used      registry.DayUse
-	own       registry.DayUse            // the part of used that this server added
-	seen      map[string]registry.DayUse // by other server, at the last look
-	others    int64                      // live runs of other servers
-	recount   bool                       // another server has ended, and may have counted runs that it did not record
-	shared    registry.ServerUse         // as this server last stored it
+	own       registry.DayUse            // usage that this server added to used
+	seen      map[string]registry.DayUse // usage by other server, at the last exchange
+	others    int64                      // number of live runs of other servers
+	recount   bool                       // another server has stopped, and may have counted runs that it did not record
+	shared    registry.ServerUse         // counts that this server stored last
 	stored    int64
 	measured  time.Time // zero before the first measurement
 	measuring bool
@@ -91,7 +91,8 @@ func (s *Service) account(workspace string) *account {
 	return a
 }
 
-// load reads the usage from the database once; all later usage is counted in memory. The caller must hold the lock.
+// load reads the usage of a workspace from the database once. Later usage is counted in memory. The caller must hold
+// a.mu.
 func (s *Service) load(ctx context.Context, a *account) error {
 	if a.loaded && !a.outdated {
 		s.turn(a)
@@ -115,7 +116,7 @@ func (s *Service) load(ctx context.Context, a *account) error {
 	return nil
 }
 
-// turn starts a new day.
+// turn resets the daily usage when a new day has started.
 func (s *Service) turn(a *account) {
 	if day := midnight(s.Now()); day.After(a.day) {
 		a.day, a.used, a.own, a.seen = day, registry.DayUse{}, registry.DayUse{}, nil
@@ -130,21 +131,22 @@ type Place struct {
 	service *Service
 	account *account
 	day     time.Time
-	inner   bool // uses the concurrency of another place
+	inner   bool // a program called the run, which therefore does not count as a further concurrent run
 }
 
-// Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, with the exhausted quota and its reset time.
+// Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, with the quota that is used up and its reset
+// time.
 func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	return s.admit(ctx, workspace, false)
 }
 
-// AdmitWithin reserves a place for a run that a running program called. It counts for all quotas except that of
-// concurrent runs, because the program waits for it.
+// AdmitWithin reserves a place for a run that a running program called. The run counts for all quotas except concurrent
+// runs, because the calling program waits for it.
 func (s *Service) AdmitWithin(ctx context.Context, workspace string) (Place, error) {
 	return s.admit(ctx, workspace, true)
 }
 
-// Check returns the error of Admit without reserving a place, for work before a run.
+// Check returns the same errors as Admit and reserves no place. It is called before work that precedes a run.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -167,7 +169,7 @@ func (s *Service) admit(ctx context.Context, workspace string, inner bool) (Plac
 	return Place{service: s, account: a, day: a.day, inner: inner}, nil
 }
 
-// check returns an error if a quota is exhausted. The caller must hold the lock.
+// check returns an error if a quota is used up. The caller must hold a.mu.
 func (s *Service) check(ctx context.Context, a *account, inner bool) error {
 	if err := s.load(ctx, a); err != nil {
 		return err
@@ -194,7 +196,7 @@ func (s *Service) exceeded(quota string, limit int64, until time.Time, format st
 	}
 }
 
-// Back releases a place for which no run was created.
+// Back returns a place for which no run was created.
 func (p Place) Back() {
 	if p.account == nil {
 		return
@@ -223,11 +225,11 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a.stored += bytes
 }
 
-// pausedPerRun bounds the waiting runs of a workspace by its quota of concurrent runs.
+// pausedPerRun limits the paused runs of a workspace to this multiple of its concurrent runs.
 const pausedPerRun = 4
 
-// Pause stops counting a run as live while it waits for another one, which could not start otherwise. It reports false
-// if pausedPerRun times as many runs of the workspace wait as may be live; then it changes nothing. Otherwise Continue must follow.
+// Pause stops counting a run as live while it waits for another run, which otherwise might not be able to start. It
+// returns false and changes nothing if too many runs are paused. After true, Continue must be called.
 func (p Place) Pause() bool {
 	if p.account == nil || p.inner {
 		return true
@@ -243,7 +245,7 @@ func (p Place) Pause() bool {
 	return true
 }
 
-// Continue counts a paused run as live again, even if the workspace has as many as it may.
+// Continue counts a paused run as live again, even if this exceeds the quota of concurrent runs.
 func (p Place) Continue() {
 	if p.account == nil || p.inner {
 		return
@@ -254,7 +256,7 @@ func (p Place) Continue() {
 	p.account.paused--
 }
 
-// free returns the concurrency of a place. The caller must hold the lock.
+// free ends the use of a concurrent run by a place. The caller must hold the lock of the account.
 func (p Place) free() {
 	if !p.inner {
 		p.account.live--
@@ -272,7 +274,7 @@ func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	return s.checkAgentLimit(ctx, a)
 }
 
-// AddStored counts bytes that a workspace stores outside runs. The next measurement corrects the sum.
+// AddStored adds bytes that a workspace stores outside of runs. The next measurement corrects the sum.
 func (s *Service) AddStored(workspace string, bytes int64) {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -280,8 +282,8 @@ func (s *Service) AddStored(workspace string, bytes int64) {
 	a.stored += bytes
 }
 
-// checkAgentLimit measures the storage if the measurement is too old. The caller must hold the lock; checkAgentLimit
-// releases it while measuring again.
+// checkAgentLimit returns an error if the storage quota is used up. It measures the storage again if the measurement is
+// too old. The caller must hold a.mu, which is released during a measurement.
 func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	limit := a.quota.StorageBytes
 	if limit == 0 {
@@ -304,7 +306,7 @@ func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 
 func (s *Service) measure(ctx context.Context, a *account) error {
 	before, again := a.stored, !a.measured.IsZero()
-	if again { // others use the last measurement
+	if again { // concurrent callers use the last measurement
 		a.measuring = true
 		a.mu.Unlock()
 	}
@@ -320,15 +322,15 @@ func (s *Service) measure(ctx context.Context, a *account) error {
 	return nil
 }
 
-// Report holds the quotas and the usage of a workspace.
+// Report contains the quotas and the usage of a workspace.
 type Report struct {
 	Quota registry.Quota
 	Own   registry.OwnQuota
 	Used  registry.QuotaUse
-	Until time.Time // end of the day
+	Until time.Time // end of the day, when the daily usage is reset
 }
 
-// Of returns the quotas and usage of the actor's workspace.
+// Of returns the quotas and the usage of a workspace.
 func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -351,8 +353,8 @@ func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 	return r, nil
 }
 
-// For returns the quotas and usage of any workspace. It requires an administrator of the default workspace, who runs
-// the server.
+// For returns the quotas and the usage of any workspace. Only an administrator of the default workspace may call it,
+// because such a person administers the server.
 func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string) (Report, error) {
 	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {
@@ -361,7 +363,7 @@ func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string
 	return s.Of(ctx, w.ID)
 }
 
-// Set sets the quotas of a workspace. It requires an administrator of the default workspace.
+// Set sets the quotas of a workspace. Only an administrator of the default workspace may call it.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string, own registry.OwnQuota) (Report, error) {
 	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {

@@ -24,7 +24,7 @@ const ws = registry.DefaultWorkspace
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// clock is a time that tests change.
+// clock is a clock that tests advance.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time        { return noon.Add(time.Duration(c.at.Load())) }
@@ -70,7 +70,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 				for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 				}
 				live.Add(-1)
-				if i%10 == 0 { // no run was created for this one
+				if i%10 == 0 { // as if no run was created
 					back.Add(1)
 					place.Back()
 					return
@@ -80,7 +80,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for range 100 { // the rest of the day, one after the other
+		for range 100 { // the remaining runs of the day, one after the other
 			if place, err := service.Admit(t.Context(), ws); err == nil {
 				began.Add(1)
 				place.End(0, 0)
@@ -100,7 +100,7 @@ func TestDaysAndRestarts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := &clock{}
-		finish(t, s, ws, noon.Add(-13*time.Hour), 99_000) // yesterday
+		finish(t, s, ws, noon.Add(-13*time.Hour), 99_000) // a run of yesterday
 		finish(t, s, ws, noon.Add(-time.Hour), 500)
 		finish(t, s, "other", noon.Add(-time.Hour), 99_000)
 		service := open(s, c, registry.Quota{RunsPerDay: 2})
@@ -115,7 +115,7 @@ func TestDaysAndRestarts(t *testing.T) {
 		if f.RetryAfter != 12*time.Hour || !strings.Contains(f.Message, "2026-11-23T00:00:00Z") {
 			t.Errorf("%+v", f)
 		}
-		again := open(s, c, registry.Quota{RunsPerDay: 2}) // after a restart
+		again := open(s, c, registry.Quota{RunsPerDay: 2}) // like after a restart
 		_, err = again.Admit(t.Context(), ws)
 		refused(t, err, fault.QuotaExceeded, "runsPerDay")
 		cpu := open(s, c, registry.Quota{CPUSecondsPerDay: 1})
@@ -128,7 +128,7 @@ func TestDaysAndRestarts(t *testing.T) {
 				t.Fatal("the next day", err)
 			}
 			c.turn(24 * time.Hour)
-			place.Back() // changes nothing on another day
+			place.Back() // has no effect on another day
 			if r, err := one.Of(t.Context(), ws); err != nil || r.Used.RunsPerDay != 0 && r.Until.After(c.now().Add(24*time.Hour)) {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -152,7 +152,7 @@ func TestStorage(t *testing.T) {
 		place.End(0, 1500)
 		_, err = service.Admit(t.Context(), ws)
 		refused(t, err, fault.StorageFull, "storageBytes")
-		c.turn(11 * time.Second) // the storage is measured again: there is one run of a thousand bytes
+		c.turn(11 * time.Second) // the storage is measured again, and has one run with a thousand bytes
 		place, err = service.Admit(t.Context(), ws)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestStorage(t *testing.T) {
 		if err != nil || r.Used.StorageBytes < 1000 || r.Used.StorageBytes > 1400 || r.Used.MeasuredAt == nil {
 			t.Errorf("%+v, %v", r.Used, err)
 		}
-		// Stored responses to repeated requests count like other data.
+		// Stored answers to repeated requests count as stored bytes.
 		if _, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Workspace: ws, Owner: "ada", Key: "k", ExpiresAt: c.now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestOwnQuotas(t *testing.T) {
 	})
 }
 
-// TestCheck_NothingReserved returns the errors of Admit and counts nothing.
+// Check returns the errors of Admit and reserves nothing.
 func TestCheck_NothingReserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -1,6 +1,6 @@
-// Package recorder orders, limits and publishes the events of a run. A run's Recording is the only list of its events
-// while it is live. Readers follow it with their own cursors, so a slow reader neither delays the run nor misses
-// events. The run's owner stores events that are not stored yet.
+// Package recorder orders, limits and publishes the events of a run. While a run is live, its Recording is the only
+// list of its events. Each reader has its own position, so a slow reader neither delays the run nor misses events. The
+// owner of the run stores the events that Drain returns.
 package recorder
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// TailBytes is the number of bytes of stdout and of stderr in an answer.
+	// TailBytes is the maximum number of bytes of stdout, and of stderr, in an answer.
 	TailBytes = 64 << 10
-	// eager is the number of events that are published immediately. Later output is collected into chunks of up to
-	// runtimes.MaxChunk for at most gatherFor. So a program that prints byte by byte cannot grow the list without
-	// limit.
+	// eager is the number of events that are published immediately. After them, output is collected for up to
+	// gatherFor, in chunks of up to runtimes.MaxChunk. So a program that prints byte by byte cannot make the list grow
+	// without limit.
 	eager     = 4096
 	gatherFor = 100 * time.Millisecond
 )
@@ -32,12 +32,12 @@ type Recording struct {
 
 	mu          sync.Mutex
 	events      []runtimes.Event
-	stored      int // events[:stored] were returned for storing
+	stored      int // events[:stored] have been returned for storing
 	changed     chan struct{}
-	sealed      bool // only the result may follow
+	sealed      bool // only the result event may follow
 	closed      bool
-	result      func() json.RawMessage // builds the data of the last event when it is first read
-	gathered    []byte                 // output that waits to become an event
+	result      func() json.RawMessage // builds the data of the last event when it is read for the first time
+	gathered    []byte                 // output that is not an event yet
 	gatherAs    runtimes.Kind
 	gatherAt    time.Time
 	timer       *time.Timer
@@ -49,21 +49,21 @@ type Recording struct {
 	again       repeated
 }
 
-// repeated counts the output and calls of a job that a server follows again from its beginning, as far as they are already
-// among the events.
+// repeated counts the output and the calls that a job will emit again, because a server follows the job again from its
+// start. They are already among the events, and are ignored.
 type repeated struct {
-	stdout, stderr int // bytes
-	calls          int // of log and progress
+	stdout, stderr int // number of bytes
+	calls          int // number of calls of log and progress
 }
 
-// New returns an empty recording. It redacts events and output before anyone can read them. A piece of output that may
-// be the beginning of a secret is held back until the next piece.
+// New returns an empty recording. It redacts events and output before anyone can read them. If a piece of output may
+// end with the start of a secret, that part is held back until the next piece.
 func New(now func() time.Time, m *redact.Redactor) *Recording {
 	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
 }
 
-// Resume returns a recording that continues with the stored events of a run. repeats says that its job prints everything
-// again, which is then left out.
+// Resume returns a recording that starts with the stored events of a run. If repeats is true, the job emits all its
+// output again, and the recording ignores what it already has.
 func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event, repeats bool) *Recording {
 	r := New(now, m)
 	r.events, r.stored = stored, len(stored)
@@ -71,7 +71,7 @@ func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event, r
 		var text string
 		switch e.Kind {
 		case runtimes.KindStdout:
-			_ = json.Unmarshal(e.Data, &text) // written by this package
+			_ = json.Unmarshal(e.Data, &text) // this package has written the data
 			r.again.stdout += len(text)
 			r.truncated = r.stdout.add(text) || r.truncated
 		case runtimes.KindStderr:
@@ -135,7 +135,7 @@ func (r *Recording) redacted(kind runtimes.Kind) *redact.Stream {
 	return r.errRedactor
 }
 
-// publish creates events from redacted output, including output that was held back.
+// publish creates events from redacted output, which may include text that was held back before.
 func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	for len(text) > 0 {
 		end := len(text)
@@ -152,7 +152,7 @@ func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	}
 }
 
-// EndOutput ends the output. Output that was held back is published, because it contains no secret.
+// EndOutput publishes the output that was held back. It is no secret, because no further output follows.
 func (r *Recording) EndOutput() {
 	if r.redactor == nil {
 		return
@@ -208,7 +208,7 @@ func (r *Recording) known(kind runtimes.Kind, size int) int {
 	return n
 }
 
-// flush converts collected output to an event.
+// flush makes an event of the collected output.
 func (r *Recording) flush() {
 	if len(r.gathered) == 0 {
 		return
@@ -227,8 +227,8 @@ func (r *Recording) append(e runtimes.Event) {
 	r.changed = make(chan struct{})
 }
 
-// Close publishes the last event and ends the recording. It ignores later events. The data of the last event is built
-// only when it is read, because most runs have no reader by then.
+// Close publishes the last event and ends the recording. Later events are ignored. The data of the last event is built
+// only when it is read, because most runs have no reader at that time.
 func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,7 +240,7 @@ func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.append(runtimes.Event{Kind: kind, At: r.now()})
 }
 
-// complete fills in the last event for a reader. The caller must hold the lock.
+// complete builds the data of the last event for a reader. The caller must hold the lock.
 func (r *Recording) complete() {
 	if r.result != nil {
 		r.events[len(r.events)-1].Data = r.result()
@@ -248,8 +248,7 @@ func (r *Recording) complete() {
 	}
 }
 
-// Drain returns the events that were not returned before, for storing. It includes output that is still being
-// collected.
+// Drain returns the events that were not returned for storing before. It includes output that is still being collected.
 func (r *Recording) Drain() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,8 +263,8 @@ func (r *Recording) drain() []runtimes.Event {
 	return events
 }
 
-// Seal ends the recording except for its result, and returns the events that were not returned before. It ignores later
-// events, so that the seq of the result is known before it is published.
+// Seal ends the recording except for its result, and returns the events that were not returned for storing before.
+// Later events are ignored, so that the seq of the result is known before it is published.
 func (r *Recording) Seal() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -273,7 +272,7 @@ func (r *Recording) Seal() []runtimes.Event {
 	return r.drain()
 }
 
-// ResultSeq returns the seq of the result after Seal.
+// ResultSeq returns the seq of the result event. Seal must have been called.
 func (r *Recording) ResultSeq() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -287,7 +286,7 @@ func (r *Recording) Output() (stdout, stderr string, truncated bool) {
 	return r.stdout.text(), r.stderr.text(), r.truncated
 }
 
-// Next returns the first event after seq and waits for it if necessary. After the last event of a closed recording it
+// Next returns the first event after seq. It waits for it if necessary. After the last event of a closed recording it
 // returns io.EOF.
 func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error) {
 	for {
@@ -311,7 +310,7 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 	}
 }
 
-// Bytes returns the size of the events that were not returned for storing.
+// Bytes returns the size of the events that were not returned for storing yet.
 func (r *Recording) Bytes() (total int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -328,7 +327,7 @@ func (r *Recording) Last() int64 {
 	return int64(len(r.events))
 }
 
-// tail keeps the last TailBytes of a stream.
+// tail stores the last TailBytes bytes of a stream.
 type tail struct{ buf []byte }
 
 // add appends text and reports whether older text was dropped.
@@ -343,7 +342,7 @@ func (t *tail) add(text string) bool {
 	return true
 }
 
-// text returns the tail, cut at a UTF-8 boundary.
+// text returns the tail as valid UTF-8: it starts at the boundary of a character.
 func (t *tail) text() string {
 	b := t.buf
 	if len(b) > TailBytes {

@@ -1,5 +1,5 @@
-// Package references resolves name@version to a version. Versions never change, so results are cached briefly. A change
-// on this server clears the cache immediately.
+// Package references resolves name@version to a version. Results are cached for a short time. A change on this server
+// clears the cache immediately.
 package references
 
 import (
@@ -11,17 +11,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Store returns the data from which references are resolved.
+// Store reads the data that is needed to resolve references.
 type Store interface {
 	Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
 }
 
 const (
-	// freshFor is the maximum time for which another server's change may go unnoticed. Changes on this server take
-	// effect immediately.
+	// freshFor is the maximum time until a change by another server takes effect. A change on this server takes effect
+	// immediately.
 	freshFor = 2 * time.Second
-	// most and mostBytes limit the cache. One version may be requested by many different references, and each entry
+	// most and mostBytes limit the cache. Many different references may select the same version, and each entry
 	// contains its files.
 	most      = 512
 	mostBytes = 64 << 20
@@ -34,8 +34,8 @@ type Resolver struct {
 
 	mu        sync.Mutex
 	known     map[key]entry
-	bytes     int // bytes of the files in known
-	forgotten int // number of times the cache was cleared; results of earlier lookups are not cached
+	bytes     int // total size of the files in known
+	forgotten int // number of times that the cache was cleared; a lookup that started before is not cached
 }
 
 type key struct{ workspace, agent, version string }
@@ -50,7 +50,7 @@ func New(store Store, now func() time.Time) *Resolver {
 	return &Resolver{store: store, now: now, known: map[key]entry{}}
 }
 
-// Forget clears a workspace's cached references. Every change of an agent or a version calls it.
+// Forget clears the cached references of a workspace. Every change of an agent or a version must call it.
 func (r *Resolver) Forget(workspace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *Resolver) ForgetAll() {
 }
 
 // Resolve returns the version that a reference selects. The agent is an ID, a current name or a former name. Errors:
-// VersionRequired without a version, InvalidInput for a malformed one, NotFound naming the reference.
+// VersionRequired without a version; InvalidInput for an invalid version; NotFound with the reference.
 func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
 	if err := check(ref); err != nil {
 		return registry.Version{}, err
@@ -95,8 +95,8 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	return v, nil
 }
 
-// Find resolves a reference without reading the whole version. It returns number, digest and deprecation. Its errors
-// are those of Resolve.
+// Find resolves a reference without reading the whole version. It returns only number, digest and deprecation. Errors:
+// those of Resolve.
 func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
 	all, err := r.FindAll(ctx, workspace, []registry.Reference{ref})
 	if err != nil {
@@ -106,15 +106,15 @@ func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Refe
 }
 
 // Found is the result for one of several references. Err is an error of Resolve. CurrentName is the agent's current
-// name, even if no version fits, and "" if there is no such agent.
+// name, even if no version matches; it is "" if there is no such agent.
 type Found struct {
 	Version     registry.Version
 	CurrentName string
 	Err         error
 }
 
-// FindAll is Find for many references with a single lookup. It returns an internal error only; the error of one
-// reference is in its result.
+// FindAll does the same as Find for many references with one lookup. The error of a reference is in its result; FindAll
+// itself returns only internal errors.
 func (r *Resolver) FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]Found, error) {
 	all := make([]Found, len(refs))
 	var asked []registry.Reference
@@ -162,7 +162,7 @@ func check(ref registry.Reference) error {
 	return registry.CheckVersionRange(ref.Version)
 }
 
-// remembered also returns how often the cache has been cleared.
+// remembered returns a cached version, and how many times the cache has been cleared.
 func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +170,8 @@ func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int
 	return e.version, ok && r.now().Before(e.until), r.forgotten
 }
 
-// remember caches a result, unless there was a change meanwhile that the lookup may have missed.
+// remember caches a result. It does not if the cache was cleared during the lookup, because the lookup may have missed
+// a change.
 func (r *Resolver) remember(k key, v registry.Version, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package replay runs recorded inputs of a version with the draft before it is published. It reports the changes for
-// callers: different outputs, failing runs, slower runs.
+// Package replay runs recorded inputs of a version with the draft, before the draft is published. It reports changes
+// that callers would notice: different outputs, failing runs and slower runs.
 package replay
 
 import (
@@ -35,20 +35,20 @@ type Service struct {
 // New returns the service.
 func New(runs Runs, resolver Resolver) *Service { return &Service{runs, resolver} }
 
-// These constants limit a replay.
+// Limits of a replay.
 const (
 	DefaultRuns = 20
 	MaxRuns     = 100
-	looksAt     = 1000 // number of recorded runs that are searched for different inputs
+	looksAt     = 1000 // maximum number of recorded runs that are searched for different inputs
 )
 
-// A run counts as slower if it took more than twice as long and the difference is noticeable.
+// A run counts as slower if it took more than slowerTimes as long and at least slowerMs longer.
 const (
 	slowerTimes = 2
 	slowerMs    = 50
 )
 
-// Request sets what to replay: Version "" is the latest, Runs 0 is DefaultRuns.
+// Request describes a replay. Version "" means latest, and Runs 0 means DefaultRuns.
 type Request struct {
 	Version string
 	Seen    registry.Seen // revision of the draft to test
@@ -56,10 +56,10 @@ type Request struct {
 	Trigger registry.Trigger
 }
 
-// Verdict compares one run with its replay.
+// Verdict is the result of comparing a recorded run with its replay.
 type Verdict string
 
-// These are the verdicts. Refused means that the draft's input schema rejects the input.
+// Verdicts. Refused means that the draft's input schema rejects the input.
 const (
 	Same    Verdict = "same"
 	Changed Verdict = "changed"
@@ -68,7 +68,7 @@ const (
 	Fixed   Verdict = "fixed"
 )
 
-// Side holds the compared fields of a run.
+// Side holds the fields of a run that are compared.
 type Side struct {
 	RunID   string          `json:"runId,omitempty"`
 	Status  registry.Status `json:"status,omitempty"`
@@ -77,7 +77,7 @@ type Side struct {
 	RunMs   float64         `json:"runMs"`
 }
 
-// Item is one input.
+// Item is the result for one input.
 type Item struct {
 	Verdict Verdict `json:"verdict" enum:"same,changed,fails,refused,fixed"`
 	Slower  bool    `json:"slower"`
@@ -94,8 +94,8 @@ type Report struct {
 	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
 
-// Run runs a replay. The runs of the draft are recorded, each with the recorded run as its parent. Errors: NotFound for
-// the agent and the version.
+// Run replays recorded inputs with the draft. The new runs are recorded, and each has the recorded run as its parent.
+// Errors: NotFound for the agent or the version.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, req Request) (Report, error) {
 	if req.Version == "" {
 		req.Version = registry.Latest
@@ -120,7 +120,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 		if err != nil {
 			return Report{}, fmt.Errorf("replay %s: %w", before.ID, err)
 		}
-		if revision != 0 { // all inputs use the same draft, even if it is saved meanwhile
+		if revision != 0 { // all inputs use the same revision, even if the draft is saved in the meantime
 			report.Draft, req.Seen = revision, registry.SeenRevision(revision)
 		}
 		report.Counts[string(item.Verdict)]++
@@ -132,10 +132,10 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 	return report, nil
 }
 
-// Differing replays the latest version's inputs and returns the changed, failed and refused ones. An agent without a version
-// has none, because there is nothing to compare.
+// Differing replays inputs of the latest version and returns those whose result changed, failed or was refused. For an
+// agent without a version it returns none, because there is nothing to compare with.
 func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error) {
-	// NotFound is accepted only from this call. A later NotFound means that the replay could not run.
+	// Only this NotFound means that there is no version. A later NotFound means that the replay could not run.
 	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent str
 	return differing, nil
 }
 
-// recorded returns the newest completed runs of a version, each input once.
+// recorded returns the newest completed runs of a version, with each input only once.
 func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry.Version, count int) ([]registry.Run, error) {
 	filter := registry.RunFilter{Agent: v.AgentID, Version: v.Version, Limit: 200}
 	seen, looked, withheld, all := map[string]bool{}, 0, 0, []registry.Run{}
@@ -172,7 +172,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 			}
 			whole, err := s.runs.Get(ctx, actor, run.ID)
 			if fault.Is(err, fault.NotFound) {
-				continue // the run was removed meanwhile because of its age
+				continue // retention has removed the run in the meantime
 			}
 			if err != nil {
 				return nil, err
@@ -191,7 +191,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 	}
 }
 
-// replay runs one input and returns the revision of the draft.
+// replay runs one input with the draft. It returns the result and the revision of the draft.
 func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, req Request) (Item, int64, error) {
 	item := Item{Verdict: Same, Before: sideOf(before)}
 	after, err := s.runs.Execute(ctx, actor, runs.Request{
@@ -229,7 +229,7 @@ func typeOf(run registry.Run) string {
 	return string(run.Error.Type)
 }
 
-// maxShown is the maximum length of an output in a report, in bytes.
+// maxShown is the maximum size of an output in a report in bytes.
 const maxShown = 4 << 10
 
 func sideOf(run registry.Run) Side {

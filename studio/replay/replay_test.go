@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// gone is a history that is swept, and an agent that is deleted, during a replay.
+// gone simulates runs that are removed, or an agent that is deleted, during a replay.
 type gone struct{ swept, deleted bool }
 
 func (gone) Resolve(context.Context, string, registry.Reference) (registry.Version, error) {
@@ -35,7 +35,8 @@ func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (ru
 	return runs.Result{Run: registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}}, nil
 }
 
-// The gate does not open if the replay could not run. Only an agent without a version passes unchecked.
+// If the replay could not run, publishing is not allowed. Only an agent without a version is published without a
+// replay.
 func TestGateStaysShut(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -9,19 +9,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Isolation is how far a run is kept from others.
+// Isolation states how strictly a run must be isolated from other runs.
 type Isolation string
 
-// The isolations that a call can ask for.
+// Isolations that a call can request.
 const (
 	StrictIsolation Isolation = "strict" // a new process
 	RemoteIsolation Isolation = "remote" // another machine
 )
 
-// MaxExpectedMs is the longest time that a call can expect.
+// MaxExpectedMs is the maximum of the expected duration, in milliseconds: one day.
 const MaxExpectedMs = 86_400_000
 
-// Hints are facts about a run that only its caller knows.
+// Hints are facts about a run that only the caller knows.
 type Hints struct {
 	ExpectedMs int64     `json:"expectedMs,omitempty" minimum:"1" maximum:"86400000" doc:"Time that the run is expected to take, in milliseconds (default: the median of the version's recorded runs)."`
 	LongJob    bool      `json:"longJob,omitempty" doc:"The run is a long job."`
@@ -29,7 +29,7 @@ type Hints struct {
 	GPU        bool      `json:"gpu,omitempty" doc:"The program needs a GPU. The run is refused if no runtime has one."`
 }
 
-// Check refuses hints that are out of range.
+// Check returns an error if a hint is out of range.
 func (h Hints) Check() error { return h.check("/hints") }
 
 func (h Hints) check(at string) error {
@@ -42,8 +42,8 @@ func (h Hints) check(at string) error {
 	return nil
 }
 
-// ParseHints reads hints from JSON text, for the APIs whose messages have no schema of their own. Hints that do not exist
-// are refused. at is the JSON Pointer of the hints in the message, for errors.
+// ParseHints reads hints from JSON text, for APIs whose messages have no schema. Unknown hints are rejected. at is the
+// JSON pointer of the hints in the message, for errors.
 func ParseHints(text []byte, at string) (Hints, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
@@ -71,7 +71,7 @@ func ParseHints(text []byte, at string) (Hints, error) {
 	return h, h.check(at)
 }
 
-// Strict returns the isolation of processes that the hints ask for.
+// Strict returns the process isolation that the hints require.
 func (h Hints) Strict() runtimes.Isolation {
 	if h.Isolation == StrictIsolation {
 		return runtimes.Strict

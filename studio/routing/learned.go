@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	measured = 20   // number of a version's newest runs that count
+	measured = 20   // number of a version's newest runs in the median
 	mostKept = 2000 // maximum number of versions in the cache
 )
 
@@ -18,13 +18,13 @@ type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// learned knows how long the successful runs of versions took. It reads those of a version once, and then counts the runs
-// of this server.
+// learned stores how long the successful runs of versions took. It reads the recorded runs of a version once, and then
+// adds the runs of this server.
 type learned struct {
 	runs Runs
 
 	mu       sync.Mutex
-	versions map[version][]float64 // milliseconds, oldest first
+	versions map[version][]float64 // durations in milliseconds, oldest first
 }
 
 type version struct{ workspace, agent, number string }
@@ -65,7 +65,7 @@ func (l *learned) read(ctx context.Context, of version) ([]float64, error) {
 	return slices.Clone(times), nil
 }
 
-// add counts a run of a version that was read.
+// add adds the duration of a run, if the runs of its version have been read.
 func (l *learned) add(run registry.Run) {
 	if run.Status != registry.Succeeded || run.AgentID == "" || run.Version == registry.DraftVersion {
 		return

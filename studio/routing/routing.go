@@ -1,6 +1,6 @@
-// Package routing chooses the runtime of a run by a table of rules, and explains the choice. A program that names its
-// runtime keeps it. A version whose runtime was chosen when it was published leaves it only if a rule of the table says
-// so for a call.
+// Package routing chooses the runtime of a run with a table of rules, and explains the choice. A program that names its
+// runtime keeps it. A version keeps the runtime that was chosen when it was published, unless a rule requires another
+// one for a call.
 package routing
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Specs checks programs against the possibilities of runtimes.
+// Specs checks whether a runtime can execute a program.
 type Specs interface {
 	Runtime(spec registry.Spec) (runtimes.Name, error)
 	Complete(spec registry.Spec) (registry.Spec, error)
@@ -34,7 +34,7 @@ type Options struct {
 	Engines  Engines
 	Lacks    func(runtimes.Name) string
 	Features func(runtimes.Name) ([]runtimes.Feature, bool)
-	Runs     Runs // nil for none
+	Runs     Runs // nil without recorded durations
 }
 
 // Router chooses runtimes. It is safe for concurrent use.
@@ -49,7 +49,7 @@ func New(o Options) *Router {
 	return &Router{Options: o, learned: learned{runs: o.Runs, versions: map[version][]float64{}}, timed: o.Table.timed()}
 }
 
-// Ended counts the duration of a run.
+// Ended adds the duration of a run.
 func (r *Router) Ended(run registry.Run) { r.learned.add(run) }
 
 // Call is a program that is about to run.
@@ -57,11 +57,11 @@ type Call struct {
 	Workspace string
 	Spec      registry.Spec
 	Version   *registry.Version // nil for a draft or inline code
-	Private   bool              // no other service gets its data, unless the program names that runtime
+	Private   bool              // the data must not be sent to another service, unless the program names that runtime
 	Hints     Hints
 }
 
-// RouteExplanation says where a call runs, and why.
+// RouteExplanation contains the runtime of a call and the reason.
 type RouteExplanation struct {
 	Runtime     runtimes.Name    `json:"runtime" doc:"Runtime of the run, empty if it is refused."`
 	Rule        string           `json:"rule" doc:"Rule that decides; explicit if the program names its runtime."`
@@ -73,7 +73,7 @@ type RouteExplanation struct {
 	Unavailable []MissingRuntime `json:"unavailable" doc:"Runtimes of the rules that this server cannot use, with the remedy."`
 }
 
-// RouteRefusal is the error that a run would get.
+// RouteRefusal is the error with which a run would be refused.
 type RouteRefusal struct {
 	Code    fault.Code     `json:"code"`
 	Message string         `json:"message"`
@@ -88,12 +88,12 @@ type ConsideredRule struct {
 	Candidates []RouteCandidate `json:"candidates,omitempty"`
 }
 
-// RouteCandidate is a runtime of a rule that applies.
+// RouteCandidate is a runtime that a matching rule names.
 type RouteCandidate struct {
 	Runtime runtimes.Name `json:"runtime"`
 	Usable  bool          `json:"usable"`
 	Why     string        `json:"why,omitempty" doc:"Why it is not usable."`
-	lacking bool          // it would be usable if the server had it
+	lacking bool          // usable, except that this server does not have it
 }
 
 // MissingRuntime is a runtime that this server cannot use.
@@ -102,21 +102,21 @@ type MissingRuntime struct {
 	Remedy  string        `json:"remedy"`
 }
 
-// RouterState is the table in force.
+// RouterState is the table that the server uses.
 type RouterState struct {
 	Source   string         `json:"source" enum:"shipped,file" doc:"shipped: the table of this version of the server. file: the file of --router."`
 	Rules    []RoutingRule  `json:"rules" doc:"In the order in which they are compared. Before them, a program that names its runtime keeps it (rule explicit)."`
 	Runtimes []ReadyRuntime `json:"runtimes" doc:"Runtimes that the rules name, and whether this server can use them."`
 }
 
-// ReadyRuntime says whether this server can use a runtime.
+// ReadyRuntime states whether this server can use a runtime.
 type ReadyRuntime struct {
 	Runtime runtimes.Name `json:"runtime"`
 	Ready   bool          `json:"ready"`
 	Remedy  string        `json:"remedy,omitempty" doc:"How to make it usable."`
 }
 
-// State returns the table in force. Conditions about workspaces name only the given one.
+// State returns the table that the server uses. In conditions about workspaces it shows only the given workspace.
 func (r *Router) State(workspace string) RouterState {
 	state := RouterState{Source: "shipped", Rules: slices.Clone(r.Table.Rules), Runtimes: []ReadyRuntime{}}
 	for i, rule := range state.Rules {
@@ -144,7 +144,7 @@ func (r *Router) Route(ctx context.Context, c Call) (runtimes.Name, registry.Rou
 	return d.runtime, d.route, err
 }
 
-// Explain returns the decision about a call with everything that led to it.
+// Explain returns the decision about a call, with all rules and runtimes that were considered.
 func (r *Router) Explain(ctx context.Context, c Call) (RouteExplanation, error) {
 	d := decision{router: r, call: c, explains: true}
 	err := d.decide(ctx)
@@ -159,7 +159,7 @@ func (r *Router) Explain(ctx context.Context, c Call) (RouteExplanation, error) 
 	return e, err
 }
 
-// decision is the way of one call through the table.
+// decision evaluates the table for one call.
 type decision struct {
 	router   *Router
 	call     Call
@@ -224,7 +224,7 @@ func (d *decision) explicit() bool {
 	return d.call.Spec.Runtime != "" && d.call.Spec.Runtime != runtimes.Auto
 }
 
-// keep lets a program use the runtime that it names, and refuses hints that this runtime cannot follow.
+// keep selects the runtime that the program names. It returns an error for hints that this runtime cannot follow.
 func (d *decision) keep() error {
 	name, err := d.router.Specs.Runtime(d.call.Spec)
 	if err != nil {
@@ -244,8 +244,8 @@ func (d *decision) keep() error {
 	return nil
 }
 
-// confined refuses a runtime that a program of a listed workspace names if the rule of this workspace allows others only:
-// otherwise a program could leave the rule by naming a runtime.
+// confined returns an error if a rule for the call's workspace allows only other runtimes than the named one. Otherwise
+// a program could avoid the rule by naming a runtime.
 func (d *decision) confined(name runtimes.Name) error {
 	for _, rule := range d.router.Table.Rules {
 		if rule.Otherwise != Refuse || !slices.Contains(rule.When.Workspaces, d.call.Workspace) || slices.Contains(rule.Runtimes, name) {
@@ -265,7 +265,7 @@ func (d *decision) confined(name runtimes.Name) error {
 	return nil
 }
 
-// prepare finds the runtime of this server and the expected duration.
+// prepare determines the local runtime and the expected duration.
 func (d *decision) prepare(ctx context.Context) (err error) {
 	d.expected = float64(d.call.Hints.ExpectedMs)
 	v := d.call.Version
@@ -278,7 +278,7 @@ func (d *decision) prepare(ctx context.Context) (err error) {
 		d.localWhy = v.RuntimeChoice.Message
 	}
 	if d.expected == 0 && (d.router.timed || d.explains) {
-		// A run starts without its statistics: then its duration is unknown.
+		// An error only means that the duration is unknown. The run starts anyway.
 		d.expected, d.runs, _ = d.router.learned.median(ctx, version{d.call.Workspace, v.AgentID, v.Version})
 	}
 	return nil
@@ -290,7 +290,7 @@ func (d *decision) slow() bool {
 	return v != nil && v.RuntimeChoice != nil && v.RuntimeChoice.Reason == registry.RuntimeSlow
 }
 
-// match returns whether the conditions hold, and the condition that decides.
+// match reports whether all conditions hold. why names the condition that decides.
 func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	c, isolation := d.call, d.call.Hints.Isolation
 	if isolation == "" && c.Spec.Isolation == runtimes.Strict {
@@ -321,7 +321,7 @@ func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	return d.held(w), true
 }
 
-// held describes the conditions that hold.
+// held describes the conditions of a matching rule.
 func (d *decision) held(w RouteConditions) string {
 	switch {
 	case w.GPU:
@@ -351,7 +351,7 @@ func (d *decision) duration() string {
 	return fmt.Sprintf("The call expects %.0f ms", d.expected)
 }
 
-// reason returns the reason of a choice as sentences.
+// reason returns the reason of a choice in one or two sentences.
 func (d *decision) reason(why string, name runtimes.Name) string {
 	if name == d.local && d.localWhy != "" {
 		return why + " " + d.localWhy
@@ -359,7 +359,7 @@ func (d *decision) reason(why string, name runtimes.Name) string {
 	return why
 }
 
-// candidate says whether a runtime can execute the call.
+// candidate returns whether a runtime can execute the call, and why not.
 func (d *decision) candidate(name runtimes.Name) RouteCandidate {
 	if name == Local {
 		name = d.local
@@ -378,7 +378,7 @@ func (d *decision) candidate(name runtimes.Name) RouteCandidate {
 	return c
 }
 
-// unfit returns why a runtime cannot execute the call on any server.
+// unfit returns the reason why a runtime cannot execute the call on any server, "" if it can.
 func (d *decision) unfit(name runtimes.Name) string {
 	spec := d.call.Spec
 	switch {
@@ -386,7 +386,7 @@ func (d *decision) unfit(name runtimes.Name) string {
 		return "It runs on this server."
 	case d.call.Hints.GPU && !d.has(name, runtimes.GPUFeature):
 		return fmt.Sprintf("It does not have the feature %s.", runtimes.GPUFeature)
-	case name == d.local: // it was checked when the program was saved
+	case name == d.local: // already checked when the program was saved
 		return ""
 	case name.Remote() && d.call.Private:
 		return "The program has the flag pii_risk, so its data go to another service only if it names that runtime."
@@ -401,7 +401,7 @@ func (d *decision) unfit(name runtimes.Name) string {
 	return sentences(err)
 }
 
-// sentences returns the text of an error about a program.
+// sentences returns the details of an error about a program as text.
 func sentences(err error) string {
 	var refused *fault.Error
 	if !errors.As(err, &refused) || len(refused.Details) == 0 {
@@ -422,8 +422,8 @@ func (d *decision) has(name runtimes.Name, feature runtimes.Feature) bool {
 	return known && slices.Contains(features, feature)
 }
 
-// refuse returns the error of a rule whose runtimes are not usable. If a hint asks for something that no runtime can do
-// for this program, the hint is wrong; otherwise the server lacks a runtime.
+// refuse returns the error of a rule without a usable runtime. If no runtime could follow a hint for this program, the
+// error is about the hint; otherwise the server lacks a runtime.
 func (d *decision) refuse(rule RoutingRule, why string, candidates []RouteCandidate) error {
 	d.route = registry.Route{Rule: rule.Name, Reason: why}
 	var texts []string
@@ -441,7 +441,7 @@ func (d *decision) refuse(rule RoutingRule, why string, candidates []RouteCandid
 	return refused
 }
 
-// pointer returns the hint that restricts the runtimes most.
+// pointer returns the JSON pointer of the hint that restricts the choice most.
 func (d *decision) pointer() string {
 	switch h := d.call.Hints; {
 	case h.GPU:
@@ -452,7 +452,7 @@ func (d *decision) pointer() string {
 	return ""
 }
 
-// unavailable lists the runtimes that rules which apply name, and that this server lacks.
+// unavailable lists the runtimes that this server lacks and that matching rules name.
 func (d *decision) unavailable() []MissingRuntime {
 	all := []MissingRuntime{}
 	for _, rule := range d.considered {

@@ -15,10 +15,10 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// server is a server with some runtimes, a fixed list of runs, and Node for JavaScript that says Intl.
+// server has a list of runtimes, a fixed list of runs, and Node for JavaScript that contains Intl.
 type server struct {
 	*specs.Checker
-	has  []runtimes.Name // in addition to those of this machine
+	has  []runtimes.Name // in addition to the local runtimes
 	runs []registry.Run
 	read int
 }
@@ -85,7 +85,7 @@ func draft(language runtimes.Language, code string, change ...func(*routing.Call
 
 func hints(h routing.Hints) func(*routing.Call) { return func(c *routing.Call) { c.Hints = h } }
 
-// published makes the call one of a version whose runtime was chosen when it was published.
+// published changes a call to one of a version whose runtime was chosen when it was published.
 func published(name runtimes.Name, choice *registry.RuntimeChoice) func(*routing.Call) {
 	return func(c *routing.Call) {
 		c.Spec.Runtime = name
@@ -163,7 +163,7 @@ func TestRoute_ShippedTable(t *testing.T) {
 	}
 }
 
-// said returns the text of an error with its details.
+// said returns the text of an error, including its details.
 func said(err error) string {
 	text := err.Error()
 	if f, ok := err.(*fault.Error); ok { //nolint:errorlint // it is not wrapped
@@ -208,9 +208,7 @@ func TestRoute_HostileTenants_OnAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestRoute_LearnedDurations checks that the median of a version's runs stands for the missing hint, is read once, and
-// counts new runs.
-// TestRoute_SecretsAndRules_StayHere expects that a hint does not send secrets to a service that the program does not name.
+// A hint does not send secrets to a service that the program does not name.
 func TestRoute_SecretsAndRules_StayHere(t *testing.T) {
 	t.Parallel()
 	r := newServer(runtimes.E2BEngine, runtimes.Bacalhau).router(t, "")
@@ -230,6 +228,7 @@ func TestRoute_SecretsAndRules_StayHere(t *testing.T) {
 	}
 }
 
+// The median of a version's runs replaces a missing hint. It is read once, and new runs are added to it.
 func TestRoute_LearnedDurations(t *testing.T) {
 	t.Parallel()
 	s := newServer()
@@ -284,7 +283,7 @@ func TestParse_WrongFile_LineAndFieldNamed(t *testing.T) {
 	}
 }
 
-// TestParse_RuntimeOfAnyLanguage_Accepted expects that a rule may name each runtime of each language, except remote.
+// A rule may name each runtime of each language, except remote.
 func TestParse_RuntimeOfAnyLanguage_Accepted(t *testing.T) {
 	t.Parallel()
 	for _, language := range specs.Languages() {

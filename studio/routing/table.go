@@ -1,7 +1,7 @@
 package routing
 
 import (
-	_ "embed" // the table that is shipped
+	_ "embed" // embeds the table that is part of the server
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,23 +18,23 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Local stands for the runtime of this server that a program has without a router: the one that publishing fixed, or the
-// one that auto means.
+// Local stands for the runtime that a program has without a router: the one chosen when its version was published, or
+// the one that auto selects.
 const Local runtimes.Name = "local"
 
-// ExplicitRule is the rule of programs that name their runtime. It comes before the table.
+// ExplicitRule is the name of the rule for programs that name their runtime. It precedes the rules of the table.
 const ExplicitRule = "explicit"
 
 // MaxTable is the maximum size of a table in bytes.
 const MaxTable = 64 << 10
 
-// Table is a list of rules. Its JSON names are those of router.yaml.
+// Table is a list of rules. The JSON names are also the names in router.yaml.
 type Table struct {
 	Rules []RoutingRule `json:"rules" jsonschema:"minItems=1,maxItems=100,description=The first rule that applies and has a usable runtime decides. The last one has no conditions."`
-	file  bool          // it is not the shipped table
+	file  bool          // read from a file, not the built-in table
 }
 
-// RoutingRule sends runs to runtimes.
+// RoutingRule selects the runtimes of runs that match its conditions.
 type RoutingRule struct {
 	Name      string          `json:"name" jsonschema:"pattern=^[a-z][a-z0-9-]{0\\,62}$,description=Unique name. Run records have it." doc:"Unique name. Run records have it."`
 	Title     string          `json:"title,omitempty" jsonschema:"maxLength=300,description=The purpose of the rule as a sentence." doc:"The purpose of the rule as a sentence."`
@@ -67,15 +67,15 @@ const (
 //go:embed router.yaml
 var shipped []byte
 
-// Shipped returns the table that is shipped.
+// Shipped returns the table that is part of the server.
 var Shipped = sync.OnceValues(func() (Table, error) {
 	table, err := Parse("the shipped router.yaml", shipped)
 	table.file = false
 	return table, err
 })
 
-// choices lists the runtimes that rules may name: those of all languages. remote needs a file of the program, so only
-// programs name it.
+// choices lists the runtimes that rules may name: those of all languages, except remote. remote needs a file of the
+// program, so only programs can name it.
 func choices() []runtimes.Name {
 	all := []runtimes.Name{Local}
 	for _, language := range specs.Languages() {
@@ -114,8 +114,8 @@ var tableSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(text)
 })
 
-// Parse reads a table from the text of a file. It validates it against the published schema. Every error has the line and
-// the field.
+// Parse reads a table from the text of a file and validates it against the published schema. Every error has the line
+// and the field.
 func Parse(file string, text []byte) (Table, error) {
 	faults := &problems{file: file}
 	if len(text) > MaxTable {
@@ -172,7 +172,7 @@ func (p *problems) err() error {
 	return fault.New(fault.InvalidInput, "%s", strings.Join(p.lines, "\n"))
 }
 
-// check finds what a schema cannot express, and completes the rules.
+// check finds errors that a schema cannot express, and sets defaults in the rules.
 func (t Table) check(faults *problems) {
 	seen := map[string]bool{ExplicitRule: true}
 	for i, rule := range t.Rules {
@@ -203,8 +203,8 @@ func (w RouteConditions) equal(other RouteConditions) bool {
 		w.Isolation == other.Isolation && w.LongJob == other.LongJob && w.GPU == other.GPU && w.MinMs == other.MinMs && w.MaxMs == other.MaxMs && w.MinCPUMs == other.MinCPUMs
 }
 
-// SlowMs returns the CPU time from which publishing chooses Node for a program in JavaScript or TypeScript; infinite if no
-// rule does.
+// SlowMs returns the CPU time in milliseconds from which publishing chooses Node for a program in JavaScript or
+// TypeScript. It is infinite if no rule sets it.
 func (t Table) SlowMs(language runtimes.Language) float64 {
 	for _, rule := range t.Rules {
 		if rule.When.MinCPUMs > 0 && slices.Contains(rule.When.Languages, language) {
@@ -214,7 +214,7 @@ func (t Table) SlowMs(language runtimes.Language) float64 {
 	return math.Inf(1)
 }
 
-// timed reports whether a rule depends on the time that a run is expected to take.
+// timed reports whether a rule depends on the expected duration of a run.
 func (t Table) timed() bool {
 	return slices.ContainsFunc(t.Rules, func(r RoutingRule) bool { return r.When.MinMs > 0 || r.When.MaxMs > 0 })
 }

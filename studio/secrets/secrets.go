@@ -1,5 +1,6 @@
-// Package secrets stores the values that versions declare by name. They are encrypted, never returned by an API, and
-// decrypted only for a run. An agent's own secret takes precedence over the one of its workspace.
+// Package secrets stores the secrets that programs declare by name. Values are encrypted, decrypted only for a run, and
+// never returned by an API. The secret of an agent takes precedence over the secret of the workspace with the same
+// name.
 package secrets
 
 import (
@@ -30,23 +31,23 @@ type Store interface {
 	DeleteSecret(ctx context.Context, workspace, agentID, name string) error
 }
 
-// Uses stores which run received which secret, and returns the declarations of secrets.
+// Uses records which run received which secret, and returns the declarations of secrets.
 type Uses interface {
 	NoteSecretUses(ctx context.Context, uses []registry.SecretUse) error
 	SecretUses(ctx context.Context, workspace, agentID, name, cursor string, limit int) (registry.SecretUses, error)
 	SecretDeclarations(ctx context.Context, workspace string) ([]registry.SecretDeclaration, error)
 }
 
-// Agents finds the agent of a secret.
+// Agents reads the agent to which a secret belongs.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// These constants limit secrets.
+// Limits of secrets.
 const (
-	Most       = 200      // secrets of a workspace
-	MaxBytes   = 16 << 10 // bytes of one value
-	MaxRun     = 64 << 10 // bytes of all values of one run
+	Most       = 200      // maximum secrets of a workspace
+	MaxBytes   = 16 << 10 // maximum bytes of one value
+	MaxRun     = 64 << 10 // maximum bytes of all values of a run
 	maxFormat  = 200
 	valueField = "{value}"
 )
@@ -70,20 +71,20 @@ func New(o Options) *Service { return &Service{o} }
 // Listed is a secret in a list, without its value.
 type Listed struct {
 	registry.Secret
-	UsedBy []registry.SecretDeclaration // versions and drafts whose runs receive it
+	UsedBy []registry.SecretDeclaration // versions and drafts whose runs receive the secret
 }
 
 // List returns the secrets of the actor's workspace.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, error) {
 	all, err := s.Store.Secrets(ctx, actor.Workspace)
-	if err != nil || len(all) == 0 { // the query for declarations reads all versions
+	if err != nil || len(all) == 0 { // without secrets skip the query for declarations, which reads all versions
 		return nil, err
 	}
 	declared, err := s.Uses.SecretDeclarations(ctx, actor.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	own := map[[2]string]bool{} // secrets of agents, which take precedence over those of the workspace
+	own := map[[2]string]bool{} // agents' own secrets, which take precedence over those of the workspace
 	for _, one := range all {
 		own[[2]string{one.AgentID, one.Name}] = one.AgentID != ""
 	}
@@ -104,13 +105,13 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, err
 // Request is a secret to store.
 type Request struct {
 	Name    string
-	Agent   string // name or ID, "" for all agents of the workspace
+	Agent   string // name or ID of an agent, "" for all agents of the workspace
 	Value   string
 	Binding *registry.Binding
 }
 
-// Set stores a value, replacing an earlier one. A binding is part of the encrypted data, so it can only change together
-// with the value.
+// Set stores a value and replaces an earlier one. The host binding is part of the associated data of the encryption, so
+// it can only change together with the value.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (registry.Secret, error) {
 	if err := check(&q); err != nil {
 		return registry.Secret{}, err
@@ -130,7 +131,7 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (reg
 	return secret, err
 }
 
-// Remove removes a secret. Runs that have started keep their values.
+// Remove removes a secret. Runs that have already started keep its value.
 func (s *Service) Remove(ctx context.Context, actor registry.Actor, name, agent string) error {
 	agentID, _, err := s.agentOf(ctx, actor, agent)
 	if err != nil {
@@ -156,15 +157,16 @@ func (s *Service) agentOf(ctx context.Context, actor registry.Actor, nameOrID st
 	return a.ID, a.Name, err
 }
 
-// Given holds the secrets of a run: values for its environment, and values for hosts that the program never sees.
+// Given holds the secrets of a run: values for its environment, and values that are added to requests to a host and
+// that the program never sees.
 type Given struct {
 	Environment map[string]string
 	Bound       []runtimes.BoundSecret
-	Values      []string // all values, to be redacted
+	Values      []string // all values, for redaction
 	uses        []registry.SecretUse
 }
 
-// Open decrypts the secrets that a version declares, for a run. Error: SecretMissing for a secret without a value.
+// Open decrypts the secrets that a version declares, for a run. Error: SecretMissing if a secret has no value.
 func (s *Service) Open(ctx context.Context, workspace, agentID string, names []string) (Given, error) {
 	found, err := s.Store.SecretsOf(ctx, workspace, agentID, names)
 	if err != nil {
@@ -213,7 +215,7 @@ func absent(names []string) error {
 	}
 }
 
-// best returns the agent's own secret, or else that of the workspace.
+// best returns the agent's own secret with a name, else the one of the workspace.
 func best(found []registry.Secret, name string) (best registry.Secret, ok bool) {
 	for _, one := range found {
 		if one.Name == name && (!ok || one.AgentID != "") {
@@ -223,7 +225,7 @@ func best(found []registry.Secret, name string) (best registry.Secret, ok bool) 
 	return best, ok
 }
 
-// Used records that a run receives secrets.
+// Used records that a run receives its secrets.
 func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error {
 	uses := slices.Clone(given.uses)
 	for i := range uses {
@@ -232,7 +234,7 @@ func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error
 	return s.Uses.NoteSecretUses(ctx, uses)
 }
 
-// about returns the associated data to which an encrypted value is bound.
+// about returns the associated data that binds an encrypted value to its secret.
 func about(one registry.Secret) []string {
 	words := []string{"secret", one.Workspace, one.AgentID, one.Name}
 	if one.Binding != nil {
@@ -241,7 +243,7 @@ func about(one registry.Secret) []string {
 	return words
 }
 
-// Reseal returns a function that encrypts a secret again with the first of the keys.
+// Reseal returns a function that encrypts a secret again with the first key.
 func Reseal(keys vault.Keys) func(registry.Secret) (keyID string, sealed []byte, err error) {
 	return func(one registry.Secret) (string, []byte, error) {
 		text, err := keys.Open(one.KeyID, one.Sealed, about(one)...)
@@ -259,7 +261,7 @@ func formatted(b registry.Binding, value string) string {
 	return strings.ReplaceAll(b.Format, valueField, value)
 }
 
-// check rejects an invalid secret, and normalizes its binding.
+// check returns an error for an invalid secret, and normalizes its host binding.
 func check(q *Request) error {
 	if problem := registry.CheckVariable(q.Name); problem != "" {
 		return fault.Invalid("/name", "%s", problem)

@@ -38,8 +38,7 @@ func set(t *testing.T, service *secrets.Service, q secrets.Request) {
 	}
 }
 
-// TestMovedRowsDoNotOpen checks that moving a row in the database does not give a secret to another agent, workspace or
-// host.
+// A row that is moved in the database to another agent, workspace or host cannot be decrypted.
 func TestMovedRowsDoNotOpen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -111,7 +110,7 @@ func TestBoundsOfSecrets(t *testing.T) {
 	if _, err := service.Set(t.Context(), ada(), secrets.Request{Name: "MORE", Value: "hunter2hunter2"}); !fault.Is(err, fault.Conflict) {
 		t.Error(err)
 	}
-	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // an existing secret is replaced
+	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // replaces the existing secret
 }
 
 func TestResealedSecretsOpenWithTheNewKeyAlone(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Values decrypts the workspace's own secrets with some names, for the server itself. A secret that is not set is left
-// out, and so is one that is bound to a host: its value is for requests of programs to that host only.
+// Values decrypts secrets of the workspace for the server itself, by name. It omits missing secrets and those that are
+// bound to a host, because a bound value is only for requests of programs to that host.
 func (s *Service) Values(ctx context.Context, workspace string, names ...string) (map[string]string, error) {
 	found, err := s.Store.SecretsOf(ctx, workspace, "", names)
 	if err != nil {

@@ -60,7 +60,7 @@ type Request struct {
 	Agent   string
 	Version string
 	Seen    registry.Seen
-	Names   []string // of the tests to run; empty for all
+	Names   []string // names of the tests to run; empty means all
 	Tests   []registry.Test
 	Trigger registry.Trigger
 }

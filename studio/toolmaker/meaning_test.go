@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// shelf holds published agents with their latest versions, and no drafts.
+// shelf is a list of published agents with their latest versions. It has no drafts.
 type shelf map[string]registry.Version
 
 func (s shelf) List(_ context.Context, _ registry.Actor, f registry.AgentFilter) (registry.AgentPage, error) {
@@ -44,7 +44,7 @@ func (shelf) Version(context.Context, string, string, string) (registry.Version,
 	return registry.Version{}, fault.New(fault.NotFound, "none")
 }
 
-// lenient accepts every example but one.
+// lenient is a validator that accepts every document except "bad".
 type lenient struct{}
 
 func (lenient) Validate(_, document json.RawMessage) ([]fault.Detail, error) {
@@ -62,11 +62,11 @@ func (noWriter) Generate(context.Context, registry.Actor, assist.Wish, func(assi
 	return assist.Program{}, errWrites
 }
 
-// meaning has two directions: of counting, and of all else.
+// meaning returns one of two vectors: one for texts about counting, and one for all others.
 type meaning struct {
 	asked []string
-	err   error // after the first vectors
-	most  int   // vectors with an error
+	err   error // returned after the first vectors
+	most  int   // number of vectors that are returned together with the error
 	off   error
 }
 
@@ -90,8 +90,8 @@ func (m *meaning) Embed(_ context.Context, _ string, texts []string) ([][]float3
 	return vectors, nil
 }
 
-// TestFind_ByMeaning finds a published tool that has no word of the task, asks for the vector of each tool once, and
-// compares words when there are no vectors.
+// A search finds a published tool that has no word in common with the task. It requests the vector of each tool only
+// once. Without vectors, it compares words.
 func TestFind_ByMeaning(t *testing.T) {
 	t.Parallel()
 	m := &meaning{}
@@ -127,8 +127,8 @@ func TestFind_ByMeaning(t *testing.T) {
 	}
 }
 
-// TestFind_VectorsOfAFailedSearch_AreKept expects a search to ask only for the vectors that an earlier one did not get, and
-// a workspace without the model to ask for none.
+// A search requests only the vectors that an earlier failed search did not get. A workspace that may not use the model
+// requests none.
 func TestFind_VectorsOfAFailedSearch_AreKept(t *testing.T) {
 	t.Parallel()
 	m := &meaning{err: fault.New(fault.ModelUnavailable, "busy"), most: 2}

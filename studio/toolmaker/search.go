@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	mostWords  = 24 // of a task that are looked up
+	mostWords  = 24 // maximum number of words of a task that are searched
 	perWord    = 100
-	mostChosen = 20 // candidates whose schemas are read
-	mostMeant  = 50 // likewise, where meanings are compared
-	leastWord  = 3  // letters
-	// fits is the share of the task's words that a tool must have.
+	mostChosen = 20 // maximum number of candidates whose schemas are read
+	mostMeant  = 50 // the same, if meanings are compared
+	leastWord  = 3  // minimum number of letters
+	// fits is the minimum share of the task's words that a tool must contain.
 	fits = 0.6
 )
 
-// common are words that say nothing about a tool.
+// common contains words that do not help to find a tool.
 var common = wordSet("the and for from with that this into each all any are was its not but you your which when then than have has make made does get give given take using use used should must will can " +
 	"please need want write tool program function agent code input output return value values result results")
 
@@ -36,7 +36,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// wordsOf returns the words of a text without common words and without their endings, each once.
+// wordsOf returns the stems of the words of a text, without common words and duplicates.
 func wordsOf(text string) []string {
 	var found []string
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -50,7 +50,7 @@ func wordsOf(text string) []string {
 	return found
 }
 
-// stem removes an English ending, so that "counts" and "counting" are the same word.
+// stem removes an English ending, so that "counts" and "counting" have the same stem.
 func stem(word string) string {
 	for _, ending := range []string{"ing", "ies", "ed", "es", "s", "e", "y"} {
 		if short, ok := strings.CutSuffix(word, ending); ok && len(short) >= leastWord {
@@ -63,11 +63,11 @@ func stem(word string) string {
 // candidate is an agent that may fit a task.
 type candidate struct {
 	registry.Agent
-	hits []string // words of the task in its name, title, description or tags
+	hits []string // words of the task that occur in its name, title, description or tags
 }
 
-// candidates looks up every word of a task in a list of agents. The best come first. If meanings are compared, they may
-// have no word of the task, and the agents that were changed last are candidates too.
+// candidates searches a list of agents for every word of a task, and returns the best agents first. If meanings are
+// compared, the most recently changed agents are candidates too, because they need not contain a word of the task.
 func candidates(words []string, meant bool, look func(registry.AgentFilter) (registry.AgentPage, error)) ([]candidate, error) {
 	found, most := map[string]*candidate{}, mostChosen
 	if meant {
@@ -106,13 +106,13 @@ func candidates(words []string, meant bool, look func(registry.AgentFilter) (reg
 	return all[:min(len(all), most)], nil
 }
 
-// match is a tool that fits, with the share of the task's words that it has.
+// match is a tool that fits, with the share of the task's words that it contains.
 type match struct {
 	tool  Tool
 	share float64
 }
 
-// better returns the match with the greater share. The first wins if they are equal.
+// better returns the match with the greater share, or a if the shares are equal.
 func better(a, b *match) *match {
 	if a == nil || b != nil && b.share > a.share {
 		return b
@@ -120,7 +120,7 @@ func better(a, b *match) *match {
 	return a
 }
 
-// wanted is a task with its words and an example of its input, nil for none.
+// wanted is a task with its words, and an example of its input or nil.
 type wanted struct {
 	task    string
 	words   []string
@@ -134,8 +134,8 @@ type option struct {
 	tool Tool
 }
 
-// compare returns the match of an option, nil if it does not fit. likeness is the similarity of its meaning, 0 if it was
-// not compared.
+// compare returns the match of an option, nil if the option does not fit. likeness is its similarity of meaning, 0 if
+// meanings were not compared.
 func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	hits := slices.Clone(o.hits)
 	for _, word := range wordsOf(strings.Join(properties(o.tool.InputSchema, o.tool.OutputSchema), " ")) {
@@ -161,7 +161,8 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	return &m
 }
 
-// published returns the published tool that fits best, nil if none does. Tools of the own workspace come first.
+// published returns the published tool that fits best, nil if none fits. Tools of the caller's workspace take
+// precedence.
 func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
 	meant := s.meant(ctx, actor.Workspace)
 	own, err := candidates(w.words, meant, func(f registry.AgentFilter) (registry.AgentPage, error) {
@@ -196,7 +197,8 @@ func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted)
 	return s.best(w, options, likenesses), nil
 }
 
-// best returns the option that fits best, nil if none does. The likenesses are those of the options, nil for none.
+// best returns the tool of the option that fits best, nil if none fits. likenesses holds the similarity of each option,
+// nil if meanings were not compared.
 func (s *Service) best(w wanted, options []option, likenesses []float64) *Tool {
 	var best *match
 	for i, o := range options {
@@ -212,12 +214,12 @@ func (s *Service) best(w wanted, options []option, likenesses []float64) *Tool {
 	return &best.tool
 }
 
-// optionsOf returns the candidates with their latest versions. Deprecated versions do not count.
+// optionsOf returns the candidates with their latest versions. It omits deprecated versions.
 func optionsOf(among []candidate, version func(candidate) (registry.Version, error)) ([]option, error) {
 	var options []option
 	for _, c := range among {
 		v, err := version(c)
-		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // only pre-releases, or gone meanwhile
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // the agent has only pre-releases, or was deleted in the meantime
 			continue
 		}
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package toolmaker finds a published tool for a task. If none fits, the language model writes one as a draft, which waits
-// for a person.
+// Package toolmaker finds a published tool for a task. If none fits, the language model writes one. It is stored as a
+// draft that a person must review.
 package toolmaker
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/assist"
 )
 
-// Agents finds agents of a workspace.
+// Agents reads the agents of a workspace.
 type Agents interface {
 	List(ctx context.Context, actor registry.Actor, filter registry.AgentFilter) (registry.AgentPage, error)
 	Get(ctx context.Context, actor registry.Actor, ref string) (registry.Agent, error)
@@ -45,18 +45,18 @@ type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
 }
 
-// Writer asks the language model for a program.
+// Writer lets the language model write a program.
 type Writer interface {
 	Generate(ctx context.Context, actor registry.Actor, wish assist.Wish, watch func(assist.Attempt)) (assist.Program, error)
 }
 
-// Meaning compares texts by meaning.
+// Meaning gives access to the embedding model, with which meanings are compared.
 type Meaning interface {
-	// Embedding returns the name of the model that turns texts into vectors, "" if there is none.
+	// Embedding returns the name of the embedding model, "" if there is none.
 	Embedding() string
 	// Check returns an error if a workspace may not use the model now.
 	Check(ctx context.Context, workspace string) error
-	// Embed returns a vector of length 1 for each text. With an error it returns those of the first texts.
+	// Embed returns a unit vector for each text. After an error it returns those of the first texts.
 	Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error)
 }
 
@@ -69,7 +69,7 @@ type Options struct {
 	Validator Validator
 	Writer    Writer
 	Meaning   Meaning
-	Likeness  float64 // cosine of the vectors of a task and a tool that fits it, at least
+	Likeness  float64 // minimum cosine between the vectors of a task and a tool that fits it
 	Log       *slog.Logger
 }
 
@@ -85,21 +85,21 @@ func New(o Options) *Service {
 	return &Service{Options: o, vectors: vectors{known: map[vectorKey][]float32{}}}
 }
 
-// Request describes the task that a tool is wanted for.
+// Request describes the task for which a tool is needed.
 type Request struct {
 	Task         string
 	InputExample json.RawMessage   // nil for none
-	Language     runtimes.Language // of a new tool
-	Promote      bool              // publish a new tool that the gate approves
+	Language     runtimes.Language // language of a new tool
+	Promote      bool              // whether to publish a new tool that the gate approves
 }
 
-// Outcome is the way in which a tool was found.
+// Outcome states how the tool was found.
 type Outcome string
 
-// The outcomes.
+// Outcomes.
 const (
 	Found     Outcome = "found"     // a published tool fits
-	Waiting   Outcome = "waiting"   // a draft that was made for such a task waits for review
+	Waiting   Outcome = "waiting"   // a draft that was made for the same task waits for review
 	Drafted   Outcome = "drafted"   // a new draft waits for review
 	Published Outcome = "published" // a new tool was made and published
 )
@@ -125,7 +125,7 @@ type Tool struct {
 // madeTag marks the drafts that this package creates.
 const madeTag = "made-for-task"
 
-// Find returns a published tool for a task, or makes a draft. watch receives the attempts of the model that failed.
+// Find returns a published tool for a task, or makes a draft. watch receives each failed attempt of the model.
 func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
 	if err := registry.CheckText("/task", r.Task); err != nil {
 		return Tool{}, err
@@ -150,7 +150,7 @@ func deref(t *Tool) Tool {
 	return *t
 }
 
-// make lets the model write a tool and stores it as a draft.
+// make lets the model write a tool and stores it as a draft. If requested and approved, it also publishes the draft.
 func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
 	p, err := s.Writer.Generate(ctx, actor, assist.Wish{Description: r.Task, Language: r.Language, InputExample: r.InputExample}, watch)
 	if err != nil {
@@ -185,10 +185,10 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 	return t, nil
 }
 
-// mostNames limits how many names are tried for a new draft.
+// mostNames is the maximum number of names that are tried for a new draft.
 const mostNames = 20
 
-// store creates the agent. A name that is taken or not allowed gets a number.
+// store creates the agent. If its name is taken, a number is added to it. An invalid name is replaced.
 func (s *Service) store(ctx context.Context, actor registry.Actor, p assist.Program) (registry.Agent, error) {
 	base := p.Name
 	if registry.CheckName(base) != nil {

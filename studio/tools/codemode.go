@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Weights of the places where a search finds a word.
+// Scores of a search word, by the field of the tool in which it occurs.
 const (
 	inName        = 8
 	inTitle       = 4
@@ -22,14 +22,14 @@ const (
 	inSchema      = 1
 )
 
-// Found is the answer of a search.
+// Found is the result of a search.
 type Found struct {
-	Tools []manifest.Tool // the best first
-	Total int             // how many tools match, with those beyond the limit
+	Tools []manifest.Tool // best match first
+	Total int             // number of all matching tools, including those beyond the limit
 }
 
-// Search returns the tools of a selection that fit the words of a query, the best first. Without words it returns all,
-// by name.
+// Search returns the tools of a selection that match the words of a query, best match first. Without words it returns
+// all tools by name.
 func (s *Service) Search(ctx context.Context, caller registry.Caller, selection Selection, query string, limit int) (Found, error) {
 	versions, err := s.Select(ctx, caller, selection)
 	if err != nil {
@@ -62,7 +62,7 @@ var word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 // words returns the words of a text in lower case.
 func words(text string) []string { return word.FindAllString(strings.ToLower(text), -1) }
 
-// rank counts in which places of a tool the terms are found. A term also matches the beginning of a longer word.
+// rank returns the score of a tool for the terms of a query. A term also matches the beginning of a longer word.
 func rank(tool manifest.Tool, terms []string) (score int) {
 	places := []struct {
 		words  []string
@@ -86,9 +86,8 @@ func rank(tool manifest.Tool, terms []string) (score int) {
 
 var name = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)
 
-// Program returns a program that may call the tools of a selection which its text mentions, in the selected versions.
-// Looking for names in the text is not parsing: a name that is no call only grants a tool that the caller may run
-// anyway.
+// Program returns a program that may call those tools of a selection whose names occur in its text, in the selected
+// versions. The text is not parsed: a name that is no call only grants a tool that the caller may run anyway.
 func (s *Service) Program(ctx context.Context, caller registry.Caller, selection Selection, language runtimes.Language, code string) (registry.Spec, error) {
 	versions, err := s.Select(ctx, caller, selection)
 	if err != nil {

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	maxTools = 200 // of one set
+	maxTools = 200 // maximum tools of one set
 	maxText  = 1000
 )
 
 var setName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// SetRequest describes a tool set. References may be exact versions, ranges or latest; the set stores what they name now.
+// SetRequest describes a tool set. References may be exact versions, ranges or latest. The set stores the versions that
+// they select now.
 type SetRequest struct {
 	Name        string
 	Title       string
@@ -33,7 +34,8 @@ func (s *Service) Sets(ctx context.Context, actor registry.Actor) ([]registry.To
 	return s.Store.ToolSets(ctx, actor.Workspace)
 }
 
-// Set returns one tool set. It marks versions that were deleted or deprecated since they were pinned, and names newer ones.
+// Set returns a tool set. It marks versions that were deleted or deprecated since they were pinned, and adds the
+// numbers of newer versions.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, name string) (registry.ToolSet, error) {
 	set, err := s.Store.ToolSet(ctx, actor.Workspace, name)
 	if err != nil {
@@ -47,7 +49,7 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, name string) (r
 	return set, nil
 }
 
-// followUp adds to a pinned version what happened to it since.
+// followUp adds to a pinned version whether it was deleted or deprecated since, and whether there is a newer one.
 func (s *Service) followUp(ctx context.Context, workspace string, tool *registry.SetTool) error {
 	v, err := s.resolved(ctx, workspace, *tool)
 	switch {
@@ -59,7 +61,7 @@ func (s *Service) followUp(ctx context.Context, workspace string, tool *registry
 	tool.Deprecated, tool.Reason, tool.Successor = v.Deprecated, v.Reason, v.Successor
 	newest, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: tool.AgentID, Version: registry.Latest})
 	switch {
-	case fault.Is(err, fault.NotFound): // the agent was deleted, or has pre-releases only
+	case fault.Is(err, fault.NotFound): // the agent was deleted, or has only pre-releases
 		return nil
 	case err != nil:
 		return err
@@ -69,8 +71,8 @@ func (s *Service) followUp(ctx context.Context, workspace string, tool *registry
 	return nil
 }
 
-// PutSet creates or replaces a tool set. The versions that the references name now are pinned. Errors: InvalidInput lists
-// every reference that names nothing, and every name that two references share.
+// PutSet creates or replaces a tool set. It pins the versions that the references select now. Error: InvalidInput, with
+// every reference that selects no version and every tool name that occurs twice.
 func (s *Service) PutSet(ctx context.Context, actor registry.Actor, req SetRequest) (registry.ToolSet, error) {
 	switch {
 	case !setName.MatchString(req.Name):
@@ -140,7 +142,7 @@ func (s *Service) DeleteSet(ctx context.Context, actor registry.Actor, name stri
 
 func pinOwner(set string) string { return "tool-set:" + set }
 
-// ofSet returns the versions of a set that exist and that the caller may use.
+// ofSet returns the existing versions of a set that the caller may use.
 func (s *Service) ofSet(ctx context.Context, caller registry.Caller, name string) ([]registry.Version, error) {
 	set, err := s.Store.ToolSet(ctx, caller.Actor.Workspace, name)
 	if err != nil {
@@ -153,7 +155,7 @@ func (s *Service) ofSet(ctx context.Context, caller registry.Caller, name string
 		}
 		v, err := s.resolved(ctx, caller.Actor.Workspace, tool)
 		if fault.Is(err, fault.NotFound) {
-			continue // deleted by force since; GET /tool-sets/{set} says so
+			continue // deleted by force since it was pinned; GET /tool-sets/{set} shows this
 		}
 		if err != nil {
 			return nil, err

@@ -1,5 +1,5 @@
-// Package tools lists published versions as tools: the newest version of each agent, one reference, or a tool set that
-// pins several versions. It also runs them for protocols that call tools by name.
+// Package tools offers published versions as tools: the latest version of each agent, one reference, or a tool set that
+// pins several versions. It also runs tools for protocols that call them by name.
 package tools
 
 import (
@@ -44,25 +44,25 @@ type Service struct {
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o, latest: map[string]*catalogue{}} }
 
-// maxCatalogues bounds the workspaces whose catalogue is kept in memory.
+// maxCatalogues is the maximum number of workspaces whose catalogue is in memory.
 const maxCatalogues = 64
 
-// catalogue holds the newest versions of one workspace, without files.
+// catalogue caches the latest versions of a workspace, without files.
 type catalogue struct {
 	versions map[string]registry.Version // by the row ID of the version
 }
 
-// Selection says which tools an address offers. The zero value is the newest version of each agent.
+// Selection states which tools an address offers. The zero value offers the latest version of each agent.
 type Selection struct {
 	Set       string             // name of a tool set
 	Reference registry.Reference // one version
 }
 
-// All reports whether a selection is the whole catalogue.
+// All reports whether a selection offers the whole catalogue.
 func (s Selection) All() bool { return s.Set == "" && s.Reference.Agent == "" }
 
-// Select returns the versions that a selection offers to a caller, by name of the tool. The versions have no files.
-// Errors: NotFound for a tool set or a single reference that does not exist or that the caller may not use.
+// Select returns the versions that a selection offers to a caller, sorted by the name of the tool and without files.
+// Errors: NotFound for a tool set or reference that does not exist or that the caller may not use.
 func (s *Service) Select(ctx context.Context, caller registry.Caller, selection Selection) ([]registry.Version, error) {
 	switch {
 	case selection.Set != "":
@@ -81,8 +81,8 @@ func (s *Service) Select(ctx context.Context, caller registry.Caller, selection 
 	return s.newest(ctx, caller)
 }
 
-// newest lists the newest version of each agent. It reads the schemas of a version once: later calls read the short
-// list of version numbers only.
+// newest returns the latest version of each agent. It reads each version only once. Later calls read only the short
+// list of version numbers.
 func (s *Service) newest(ctx context.Context, caller registry.Caller) ([]registry.Version, error) {
 	workspace := caller.Actor.Workspace
 	list, err := s.Store.LatestVersions(ctx, workspace)
@@ -118,7 +118,7 @@ func (s *Service) newest(ctx context.Context, caller registry.Caller) ([]registr
 		if !caller.MayTouch(v.AgentID) {
 			continue
 		}
-		if l.Deprecated { // an older version may be in better standing
+		if l.Deprecated { // an older version may not be deprecated
 			if v, err = s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: l.AgentID, Version: registry.Latest}); err != nil {
 				return nil, err
 			}

@@ -1,5 +1,5 @@
-// Package usage reports what workspaces used in calendar months (UTC), and what that cost. The store counts the use of
-// runs when they finish; this package adds the measurements of storage.
+// Package usage reports the usage of workspaces by calendar month (UTC), and its cost. The store counts the usage of
+// runs when they end. This package adds the storage measurements.
 package usage
 
 import (
@@ -20,7 +20,7 @@ type Store interface {
 	RaiseUsage(ctx context.Context, workspace string, use registry.Use) error
 }
 
-// Storage measures the stored bytes of a workspace, at most once in an hour.
+// Storage returns the stored bytes of a workspace. It measures at most once an hour.
 type Storage interface {
 	Of(ctx context.Context, workspace string) (quotas.Report, error)
 }
@@ -40,7 +40,7 @@ type Service struct{ Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// Monthly is the use of a workspace in a month.
+// Monthly is the usage of a workspace in a month.
 type Monthly struct {
 	Month    registry.Month `json:"month"`
 	Until    time.Time      `json:"until" doc:"End of the month."`
@@ -49,7 +49,7 @@ type Monthly struct {
 	Meters   []MeterReading `json:"meters"`
 }
 
-// MeterReading is the state of one meter at the end of a month, or now.
+// MeterReading is the reading of a meter at the end of a month, or now.
 type MeterReading struct {
 	Meter   registry.Meter  `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes"`
 	Unit    string          `json:"unit"`
@@ -66,7 +66,7 @@ type MonthlyAmount struct {
 	Amount float64        `json:"amount"`
 }
 
-// Of returns the use of a workspace in a month; "" is the current one. Error: InvalidInput for a text that is no month.
+// Of returns the usage of a workspace in a month; "" means the current month. Error: InvalidInput for an invalid month.
 func (s *Service) Of(ctx context.Context, workspace string, month registry.Month) (Monthly, error) {
 	now := registry.MonthOf(s.Now())
 	if month == "" {
@@ -104,7 +104,7 @@ func (s *Service) Of(ctx context.Context, workspace string, month registry.Month
 	return r, nil
 }
 
-// Measure raises the storage meter of the current month to the present measurement.
+// Measure raises the storage meter of the current month to the current measurement, if that is higher.
 func (s *Service) Measure(ctx context.Context, workspace string) error {
 	measured, err := s.Storage.Of(ctx, workspace)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/atelier-run/atelier/studio/budgets"
 )
 
-// event is the payload of a webhook. It has neither the input of a run nor comments.
+// event is the payload of a webhook about an approval. It contains neither the input of a run nor comments.
 type event struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      subject   `json:"data"`
 }
 
-// subject describes the request for approval in a webhook.
+// subject describes the request for approval in the payload.
 type subject struct {
 	ApprovalID  string                  `json:"approvalId"`
 	Kind        registry.ApprovalKind   `json:"kind"`
@@ -30,10 +30,10 @@ type subject struct {
 	ExpiresAt   time.Time               `json:"expiresAt"`
 	DecidedBy   string                  `json:"decidedBy,omitempty"`
 	DecidedAt   *time.Time              `json:"decidedAt,omitempty"`
-	URL         string                  `json:"url"` // where a person answers
+	URL         string                  `json:"url"` // page on which a person can decide
 }
 
-// Notice returns the function that makes the webhook about a request. studio is the address of the Studio.
+// Notice returns a function that creates the webhook about a request. studio is the address of the Studio.
 func Notice(studio string, newID func() string, now func() time.Time) registry.Notice {
 	return func(a registry.Approval) registry.Delivery {
 		at := now()
@@ -50,7 +50,7 @@ func Notice(studio string, newID func() string, now func() time.Time) registry.N
 		if a.Decider != nil {
 			e.Data.DecidedBy = a.Decider.Name
 		}
-		payload, _ := json.Marshal(e) // texts and times always marshal
+		payload, _ := json.Marshal(e) // unreachable error: texts and times always have a JSON form
 		return registry.Delivery{ID: newID(), Workspace: a.Workspace, ApprovalID: a.ID, Event: e.Type, State: registry.DeliveryPending, CreatedAt: at, NextAt: &at, Payload: payload}
 	}
 }
@@ -69,13 +69,13 @@ type budgetSubject struct {
 	Unit      string           `json:"unit"`
 	Amount    float64          `json:"amount"`
 	Used      float64          `json:"used"`
-	Percent   int              `json:"percent"` // that was reached
+	Percent   int              `json:"percent"` // percentage of the budget that was reached
 	Month     registry.Month   `json:"month"`
 	Refuse    registry.Refusal `json:"refuse"`
 	URL       string           `json:"url"`
 }
 
-// BudgetNotice returns the function that makes the webhook about a warning. studio is the address of the Studio.
+// BudgetNotice returns a function that creates the webhook about a warning. studio is the address of the Studio.
 func BudgetNotice(studio string, newID func() string) budgets.Notice {
 	return func(b budgets.Balance, w registry.BudgetWarning) registry.Delivery {
 		e := budgetEvent{Type: "budget.warning", Timestamp: w.At, Data: budgetSubject{
@@ -84,7 +84,7 @@ func BudgetNotice(studio string, newID func() string) budgets.Notice {
 		if w.Percent >= 100 {
 			e.Type = "budget.exceeded"
 		}
-		payload, _ := json.Marshal(e) // texts, times and amounts always marshal
+		payload, _ := json.Marshal(e) // unreachable error: texts, times and amounts always have a JSON form
 		return registry.Delivery{ID: newID(), Workspace: w.Workspace, Event: e.Type, State: registry.DeliveryPending, CreatedAt: w.At, NextAt: &w.At, Payload: payload}
 	}
 }

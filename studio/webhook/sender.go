@@ -13,14 +13,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Egress sends requests through an egress session, as programs do. The session resolves and checks names, and reaches
-// only the host of the operator's URL.
+// Egress sends requests through an egress session, like the requests of programs. The session resolves and checks host
+// names. It connects only to the host of the operator's URL.
 type Egress struct {
 	Proxy *egress.Proxy
 	Host  hostpattern.Grant
 }
 
-// Through returns a sender for one URL.
+// Through returns a sender that may send requests only to the host of an address.
 func Through(proxy *egress.Proxy, address string) (Egress, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -58,10 +58,10 @@ func (e Egress) Send(ctx context.Context, address string, headers [][2]string, b
 	return got.Status, err
 }
 
-// noProgram is the runtimes.Host of an egress session without a program.
+// noProgram is the runtimes.Host of an egress session that belongs to no program.
 type noProgram struct{}
 
-// Emit implements runtimes.Host. The session's decision is in its answer.
+// Emit implements runtimes.Host. It ignores the event, because the answer contains the session's decision.
 func (noProgram) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.

@@ -1,5 +1,5 @@
-// Package webhook tells another system about requests for approval and about budgets: it sends signed HTTP requests in the form of the
-// Standard Webhooks specification, and repeats those that fail.
+// Package webhook notifies another system about requests for approval and about budgets. It sends signed HTTP requests
+// in the format of the Standard Webhooks specification, and repeats failed ones.
 package webhook
 
 import (
@@ -23,7 +23,7 @@ type Store interface {
 	SaveDelivery(ctx context.Context, d registry.Delivery) error
 }
 
-// Sender sends one request and returns the status of the answer. It follows no redirects.
+// Sender sends one request and returns the status of the answer. It does not follow redirects.
 type Sender interface {
 	Send(ctx context.Context, url string, headers [][2]string, body []byte) (status int, err error)
 }
@@ -33,8 +33,8 @@ type Options struct {
 	Store   Store
 	Sender  Sender
 	URL     string
-	Secrets [][]byte      // each signs; the receiver accepts one of them
-	Retry   time.Duration // from the first attempt to the second
+	Secrets [][]byte      // each key gives a signature; the receiver must accept one of them
+	Retry   time.Duration // wait before the second attempt
 	Log     *slog.Logger
 	Now     func() time.Time
 }
@@ -46,19 +46,19 @@ type Service struct{ Options }
 func New(o Options) *Service { return &Service{o} }
 
 const (
-	// maxAttempts is the number of attempts after which a delivery is given up.
+	// maxAttempts is the maximum number of attempts of a delivery.
 	maxAttempts = 10
-	// growth is the ratio of the times between attempts.
+	// growth is the factor by which the wait grows after each attempt.
 	growth = 4
-	// maxWait is the longest time between two attempts.
+	// maxWait is the maximum wait between two attempts.
 	maxWait = 6 * time.Hour
-	// attemptTimeout is how long one attempt may take.
+	// attemptTimeout is the maximum duration of an attempt.
 	attemptTimeout = 15 * time.Second
-	// batch is the number of deliveries that are read at once.
+	// batch is the maximum number of deliveries that are read at once.
 	batch = 20
 )
 
-// Deliver sends every delivery that is due.
+// Deliver sends all due deliveries.
 func (s *Service) Deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, err := s.Store.DueDeliveries(ctx, s.Now(), batch)
@@ -73,13 +73,14 @@ func (s *Service) Deliver(ctx context.Context) {
 				if ctx.Err() == nil {
 					s.Log.LogAttrs(ctx, slog.LevelError, "deliver webhook", slog.String("delivery", d.ID), slog.Any("error", err))
 				}
-				return // the same delivery would be due again
+				return // otherwise the same delivery would be read again at once
 			}
 		}
 	}
 }
 
-// attempt sends a delivery once and stores the outcome. An attempt that the end of the server interrupts does not count.
+// attempt sends a delivery once and stores the outcome. If the server stops during the attempt, the attempt does not
+// count.
 func (s *Service) attempt(ctx context.Context, d registry.Delivery) error {
 	sending, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -106,10 +107,10 @@ func (s *Service) attempt(ctx context.Context, d registry.Delivery) error {
 	return s.Store.SaveDelivery(ctx, d)
 }
 
-// gone is the status with which a receiver says that it wants no more webhooks.
+// gone is the status with which a receiver refuses all further webhooks.
 const gone = 410
 
-// reason explains why an attempt failed. Of the answer it contains only the status.
+// reason returns why an attempt failed. It contains only the status of the answer, not the body.
 func reason(status int, err error) string {
 	switch {
 	case err != nil && errors.Is(err, context.DeadlineExceeded):
@@ -133,7 +134,7 @@ func wait(first time.Duration, attempts int) time.Duration {
 	return min(next, maxWait)
 }
 
-// headers returns the headers of an attempt. Its signature covers the ID, the time and the payload.
+// headers returns the headers of an attempt. The signature covers the ID, the time and the payload.
 func (s *Service) headers(d registry.Delivery) [][2]string {
 	at := s.Now()
 	var all []string
@@ -151,6 +152,6 @@ func (s *Service) headers(d registry.Delivery) [][2]string {
 // Sign returns the signature of a payload.
 func Sign(secret []byte, id string, at time.Time, payload []byte) string {
 	sum := hmac.New(sha256.New, secret)
-	_, _ = fmt.Fprintf(sum, "%s.%d.%s", id, at.Unix(), payload) // a hash does not fail
+	_, _ = fmt.Fprintf(sum, "%s.%d.%s", id, at.Unix(), payload) // writing to a hash never fails
 	return "v1," + base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }

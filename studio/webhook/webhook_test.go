@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/webhook"
 )
 
-// The example of the specification, as its libraries have it.
+// The example of the specification, with the values from its libraries.
 func TestSign_ExampleOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	secret, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
@@ -57,7 +57,7 @@ func (m *memory) SaveDelivery(_ context.Context, d registry.Delivery) error {
 	return nil
 }
 
-// clock is a time that only the test moves.
+// clock is a clock that the test sets.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -75,7 +75,7 @@ func request() registry.Approval {
 	}
 }
 
-// receiver is a real server. It checks each signature and answers with the next status.
+// receiver is a real HTTP server. It checks each signature, and answers with the next status of a list.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -177,7 +177,7 @@ func TestDeliver_GivenUp(t *testing.T) {
 	}
 }
 
-// The rules of egress hold for webhooks too: the addresses of metadata services are never reached.
+// Egress rules apply to webhooks too: the addresses of metadata services are never reached.
 func TestDeliver_RefusedAddress_NotSent(t *testing.T) {
 	t.Parallel()
 	c := &clock{start}
@@ -200,7 +200,7 @@ func TestDeliver_ServerEnds_AttemptDoesNotCount(t *testing.T) {
 	}
 }
 
-// ending is a sender during whose request the server ends.
+// ending is a sender during whose request the server stops.
 type ending struct{ cancel context.CancelCauseFunc }
 
 func (e ending) Send(ctx context.Context, _ string, _ [][2]string, _ []byte) (int, error) {

@@ -1,4 +1,4 @@
-// Package agentstest makes the service of agents for tests, over a store with all parts of a server but the jail.
+// Package agentstest creates the agents service for tests. It uses a store and the real services, but no sandbox.
 package agentstest
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Store has all methods that the service needs from its store. It is an interface, so that a test can wrap a store.
+// Store has all methods that the agents service needs from its store. It is an interface so that a test can wrap a
+// store.
 type Store interface {
 	agents.Agents
 	agents.Versions
@@ -28,7 +29,7 @@ type Store interface {
 	pins.Store
 }
 
-// Options returns the options of a service that accepts all code and has no quotas and no replays.
+// Options returns the options of a service that accepts all code, and has no quotas and no replays.
 func Options(s Store) agents.Options {
 	validator := specs.NewValidator(schema.NewCache(64))
 	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
@@ -39,7 +40,7 @@ func Options(s Store) agents.Options {
 	}
 }
 
-// plain finds nothing wrong with code.
+// plain is an inspector that finds no errors in any code.
 type plain struct{}
 
 func (plain) Check(context.Context, inspect.Request) (inspect.Report, error) {
