@@ -237,7 +237,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
 };
 
-/** Pages that an address opens. */
+/** Pages that can be opened by their address. */
 const pages = {
   'the runs of an agent that has none': '/studio/runs?agent=rows',
   'the tasks': '/studio/tasks',
@@ -268,7 +268,7 @@ for (const [name, path] of Object.entries(pages)) {
 
 type Theme = 'dark' | 'light';
 
-/** Checks a screen in its current theme and then in the other one. The page switches themes without a reload. */
+/** Checks a screen in its current theme, then switches to the other theme without a reload and checks again. */
 async function judge(page: Page, opened: Theme): Promise<void> {
   for (const theme of [opened, opened === 'dark' ? 'light' : 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme });

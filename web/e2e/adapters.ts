@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { snippetOf, type ClientName, type Offer } from '../src/features/tools/snippets';
 import { repository, runIn, startAtelier, type Atelier } from './kit/atelier';
 
-/** Python and Node packages that scripts/test.sh installs. It says so if it cannot. */
+/** The Python with the packages that scripts/test.sh installs. The script reports if it cannot install them. */
 const python = process.env['ATELIER_TEST_VENDORS_PYTHON'] ?? '';
 const clients = process.env['ATELIER_TEST_CLIENTS'] ?? '';
 
@@ -55,7 +55,7 @@ describe('tools in the hands of agents', () => {
     await publish('shout', 'text', 'return { text: input.text.toUpperCase() };');
     await atelier.api('PUT', '/api/v1/tool-sets/daily', { references: ['weather@^1', 'shout@^1'] });
     if (clients === '') return;
-    // As npm installs it: next to the framework, whose packages it shares.
+    // Like an installation by npm: next to the framework, whose packages it shares.
     const modules = join(folder, 'node_modules');
     await mkdir(join(modules, 'atelier-client'), { recursive: true });
     for (const part of ['package.json', 'dist']) {
@@ -291,7 +291,7 @@ asyncio.run(main())`;
         model.closeAllConnections();
         await new Promise<void>((done) => model.close(() => done()));
       });
-      /** Runs the program and returns the tools that the model was offered. */
+      /** Runs the program and returns the tools that it offered to the model. */
       const asked = async (client: ClientName): Promise<Members[]> => {
         const { file = '' } = snippetOf(client, daily(), undefined);
         await connect(client, 'true');

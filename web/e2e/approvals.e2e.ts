@@ -31,7 +31,7 @@ const local = "def main(input, ctx):\n    return {'ok': True}\n";
 const remote =
   "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n";
 
-/** Publishes a version without network, then asks with the command for one that reaches a new host. */
+/** Publishes a version without network, then requests with the command to publish one that reaches a new host. */
 async function newHost(name: string): Promise<{ link: string; version: string }> {
   await enforce();
   await atelier.api('POST', '/api/v1/code-agents', { name, language: 'python', code: local });

@@ -21,7 +21,7 @@ interface Gap {
   prompt: string;
   suffix: string;
 }
-/** Answers a request of the model for the text between two texts. Without it the model cannot do that. */
+/** Answers a request for the text at a gap. If it is undefined, the model does not support such requests. */
 let fill: ((gap: Gap, response: ServerResponse) => void) | undefined;
 
 let model: Server;
@@ -178,7 +178,7 @@ test('a described change is applied by part, and undone', async () => {
     await dialog.getByRole('textbox', { name: 'What should change?' }).fill('Greet nobody too.');
     await dialog.getByRole('button', { name: 'Propose' }).click();
     await dialog.getByText('It greets nobody too.').waitFor();
-    expect((await read()).draft.files['main.js']).toBe(greeting); // nothing is applied unseen
+    expect((await read()).draft.files['main.js']).toBe(greeting); // nothing is applied before the person has seen it
     await dialog.getByRole('checkbox', { name: 'Tests' }).click();
     await studio.saving(() => dialog.getByRole('button', { name: 'Apply' }).click());
     const { draft } = await read();
@@ -282,7 +282,7 @@ test('code is suggested while typing, accepted with Tab, and cancelled by typing
     await page.getByRole('button', { name: 'Editor settings' }).click();
     const dialog = page.getByRole('dialog', { name: 'Editor settings' });
     await dialog.getByRole('checkbox', { name: 'Suggest code while typing' }).check();
-    await expect.poll(shown).toBeGreaterThan(before); // the editor has them now
+    await expect.poll(shown).toBeGreaterThan(before); // the editor has received the suggestions
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(gaps).toEqual([]);
@@ -327,7 +327,7 @@ test('code is suggested while typing, accepted with Tab, and cancelled by typing
     await studio.editorReady();
     const asked: string[] = [];
     page.on('request', (request) => request.url().endsWith('/assist/complete') && asked.push(request.url()));
-    await studio.saving(() => write('  const second =')); // a save waits longer than the editor before it asks
+    await studio.saving(() => write('  const second =')); // a save waits longer than the editor waits before it requests a suggestion
     expect(asked).toEqual([]);
   } finally {
     await must(atelier, 'PUT', '/language-model', { on: true, model: 'scripted' });

@@ -143,7 +143,7 @@ describe('a network with faults', () => {
       (_request, response, n) => {
         if (n === 1) response.writeHead(429, { 'Retry-After': '0' }).end('{"code":"too_many_requests"}');
         else if (n === 2)
-          response.writeHead(409, { 'Retry-After': '0' }).end('{"code":"conflict"}'); // it is in progress
+          response.writeHead(409, { 'Retry-After': '0' }).end('{"code":"conflict"}'); // the first request is still in progress
         else response.end(ran);
       },
       async (client) => expect(await client.run('a')).toBe(1),

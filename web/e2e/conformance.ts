@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runIn, startAtelier, type Atelier } from './kit/atelier';
 
-/** Node packages that scripts/test.sh installs. It says so if it cannot. */
+/** The Node packages that scripts/test.sh installs. The script reports if it cannot install them. */
 const clients = process.env['ATELIER_TEST_CLIENTS'] ?? '';
 
 /** The agents that the suite calls by these names. */

@@ -30,7 +30,7 @@ const answers = [
 let model: Server;
 let atelier: Atelier;
 let browser: Browser;
-/** Lets the model give its second answer. */
+/** Makes the model send its second answer. */
 let answer = (): void => undefined;
 
 beforeAll(async () => {

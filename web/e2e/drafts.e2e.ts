@@ -147,7 +147,7 @@ test('A19 edits of a page that ended are compared with what was saved since', as
 
 test('publishing what another person changed meanwhile asks first, and the version holds the merge', async () => {
   const { page } = session;
-  await page.route('**/code-agents/*/events', (route) => route.abort()); // the page does not learn of it in time
+  await page.route('**/code-agents/*/events', (route) => route.abort()); // the page is not notified of the other save
   await open('shared');
   const text = (first: string, last: string): string => `echo ${first}\n\n\n\necho ${last}\n`;
   await studio.replaceCode(text('one', 'two'));
@@ -155,7 +155,7 @@ test('publishing what another person changed meanwhile asks first, and the versi
   const theirs = { files: { 'main.sh': text('one', 'THEIRS') } };
   await atelier.api('PUT', '/api/v1/code-agents/shared', theirs, { 'If-Match': `"${String(draft.revision)}"` });
 
-  // The page still shows what was saved before. The dialog asks for it by its revision, so the conflict comes first.
+  // The page still shows the earlier save. The dialog requests that revision, so the conflict is reported first.
   await page.getByRole('button', { name: 'Publish…' }).click();
   const dialog = page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
   await dialog.getByText(/^Administrator saved it/).waitFor();

@@ -13,7 +13,7 @@ let browser: Browser;
 let session: Session;
 let page: Page;
 let policy: Server;
-/** Whether the policy service lets the agent "denied" run. */
+/** Whether the policy service allows runs of the agent "denied". */
 let allows = false;
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ eachSignedIn((stage) => {
   ({ atelier, page, studio } = stage);
 });
 
-// A mistake at the end of each program is the one mark: it shows that the language service has read the program.
+// Each program ends with a mistake. It must be the only error mark, which shows that the language service has read the program.
 const mistakes = {
   javascript: '/** @type {number} */\nexport const wrong = "text";\n',
   typescript: 'export const wrong: number = "text";\n',

@@ -1,4 +1,4 @@
-// A pasted tool becomes a draft; a wrong one is refused with the name of its field.
+// A pasted tool definition becomes a draft. The error for an invalid definition names its field.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';

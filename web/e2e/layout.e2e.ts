@@ -239,7 +239,7 @@ test('content below the samples appears together with them', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 800 });
   const { page } = session;
   const release = await hold(page, '**/api/v1/samples');
-  await page.addInitScript(() => localStorage.setItem('atelier.workspace', 'research')); // it has no agents
+  await page.addInitScript(() => localStorage.setItem('atelier.workspace', 'research')); // this workspace has no agents
   await page.goto('/studio/');
   await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
   const blank = page.getByRole('button', { name: 'New agent…' });
@@ -259,7 +259,7 @@ test('loading content shows a placeholder, is announced once and offers a retry'
   });
   const release = await hold(page, '**/code-agents/registry?*');
   await page.goto('/studio/registry');
-  await expect.poll(() => asked).toBeGreaterThan(0); // the page is loaded; its placeholder had the same text
+  await expect.poll(() => asked).toBeGreaterThan(0); // the page has loaded; its placeholder has the same text
   const main = page.getByRole('main');
   const said = main.getByRole('status');
   await said.filter({ hasText: /^Loading the registry…$/ }).waitFor();

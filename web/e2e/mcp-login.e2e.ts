@@ -49,7 +49,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Signs a person in as the SDK asks, and returns the tokens that the provider issued. */
+/** Signs a person in with the flow of the SDK, and returns the tokens that the provider issued. */
 async function tokensOf(person: string, path: string): Promise<OAuthTokens> {
   let tokens: OAuthTokens | undefined;
   let verifier = '';

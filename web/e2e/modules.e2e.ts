@@ -12,7 +12,7 @@ eachSignedIn((stage) => {
 const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const ascii = (text: string): number[] => [text.length, ...Buffer.from(text)];
 const section = (id: number, content: number[]): number[] => [id, content.length, ...content];
-/** One command does nothing; the other imports a host function. */
+/** Two modules that are commands: one does nothing, and one imports a host function. */
 const nothing = Buffer.from([
   ...header,
   ...section(1, [1, 0x60, 0, 0]),

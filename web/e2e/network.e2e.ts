@@ -39,7 +39,7 @@ test('a denied host is allowed by one press', async () => {
   await studio.ended(/^Network denied ·/);
   const card = (await studio.panel('Result')).getByRole('region', { name: 'Error' });
   await card.getByText('Rule capabilities.hosts').waitFor();
-  expect(await card.getByText(/^Add ".*" to/).count()).toBe(0); // the button shows it
+  expect(await card.getByText(/^Add ".*" to/).count()).toBe(0); // the button already names the host
   await card.getByRole('button', { name: 'main.ts:2' }).waitFor();
   await card.getByRole('button', { name: `Allow ${host}` }).click();
   await expect.poll(() => card.getByRole('status').innerText()).toContain(`+ ${host}`);

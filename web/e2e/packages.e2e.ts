@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   const uv = execFileSync('scripts/uv.sh', { encoding: 'utf8' }).trim();
   store = await mkdtemp(join(tmpdir(), 'atelier-packages-'));
-  await chmod(store, 0o755); // the users of sandboxes read it
+  await chmod(store, 0o755); // the users of the sandboxes must be able to read it
   const flags = [
     '--npm-registry',
     registry.url,

@@ -201,7 +201,7 @@ describe('the tour of the first visit', () => {
 
   test.each([1440, 390])('%i wide: five steps that can be left, once', async (width) => {
     await must(atelier, 'POST', '/code-agents', { name: 'toured', language: 'javascript', code: divides }).catch(
-      () => undefined, // the other width has created it
+      () => undefined, // it exists if the test for the other width has created it
     );
     const first = await open(width);
     const card = first.page.getByRole('region', { name: 'Tour', exact: true });
@@ -315,7 +315,7 @@ test('A24 the input of a sample and saved inputs belong to the agent, not to one
   const city = (): Promise<string> => page.getByRole('tabpanel', { name: 'Input' }).getByLabel('City').inputValue();
   const before = await city();
   expect(before).not.toBe('');
-  await page.evaluate(() => localStorage.clear()); // as another person's browser
+  await page.evaluate(() => localStorage.clear()); // like the browser of another person
   await page.reload();
   await studio.editorReady();
   await studio.panel('Input');

@@ -47,7 +47,7 @@ test('an invitation that is spent or cut leads on', async () => {
   expect(await violations(stranger.page)).toEqual([]);
   await stranger.page.getByRole('link', { name: 'Sign in' }).click();
   await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
-  // The token has left the address. Failed requests are retried.
+  // The token is no longer in the address. Failed requests are retried.
   let answer = (route: Route): Promise<void> => route.abort();
   await stranger.page.route('**/api/v1/invitations/read', (route) => answer(route));
   await stranger.page.goto('/studio/invitation#ati_spent');

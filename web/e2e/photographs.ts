@@ -27,7 +27,7 @@ const at = (path: string) => async (page: Page) => {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
 };
 
-/** On a narrow screen the parts of the workbench are panes. */
+/** Opens a pane. On a narrow screen the workbench shows one pane at a time. */
 async function pane(page: Page, name: 'Code' | 'Output' | 'Configuration'): Promise<void> {
   const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name });
   if (await button.isVisible()) await button.click();
@@ -156,7 +156,7 @@ async function photograph(session: Session, name: string, width: number): Promis
   for (const theme of ['dark', 'light'] as const) {
     await session.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await session.page.evaluate(() => document.fonts.ready.then(() => undefined));
-    await session.page.waitForTimeout(800); // a picture may show a placeholder, so it is taken late
+    await session.page.waitForTimeout(800); // otherwise the picture could show a placeholder
     await session.page.screenshot({ path: join(folder, `${name}-${width}-${theme}.png`) });
   }
 }

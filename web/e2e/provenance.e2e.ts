@@ -79,7 +79,7 @@ test('data changed outside the server is reported', async () => {
 test('a version whose settings were changed behind the server is named, also with the digest it had', async () => {
   await published('bent');
   const id = await ran('bent', '1.0.0', '{"n":2}');
-  // The name is part of the digest and stays the one at publication.
+  // The digest contains the name at the time of publication.
   await must(atelier, 'PATCH', '/code-agents/bent', { name: 'straight' });
   await verify(id);
   await verdict().getByText('Verified: everything matches the record.').waitFor();

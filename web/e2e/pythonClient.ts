@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { repository, runIn, startAtelier, type Atelier, type Ended } from './kit/atelier';
 import { brokenStream, keysOf, ran, withFaults } from './kit/faults';
 
-/** Python with the vendors' packages. scripts/test.sh says so if they are not installed. */
+/** The Python with the vendors' packages. scripts/test.sh reports if they are not installed. */
 const python = process.env['ATELIER_TEST_VENDORS_PYTHON'] ?? '';
 const source = join(repository, 'clients/python');
 
@@ -141,7 +141,7 @@ print("done")`;
         (request, response, n) => {
           if (n === 1) response.writeHead(429, { 'Retry-After': '0' }).end('{}');
           else if (n === 2)
-            response.writeHead(409, { 'Retry-After': '0' }).end('{}'); // the first one is in progress
+            response.writeHead(409, { 'Retry-After': '0' }).end('{}'); // the first request is still in progress
           else if (n === 3) request.socket.destroy();
           else response.end(ran);
         },

@@ -171,7 +171,7 @@ test('text typed before Back does not appear on the previous page', async () => 
   await box.fill('echo');
   await page.goBack();
   await page.waitForURL('**/studio/registry?lang=python');
-  await page.clock.runFor(1000); // the debounce time has passed
+  await page.clock.runFor(1000); // longer than the debounce time
   expect(new URL(page.url()).search).toBe('?lang=python');
   expect(await box.inputValue()).toBe('');
 });

@@ -87,7 +87,7 @@ describe('the form', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
     await expect.poll(() => studio.jsonInput.evaluate((field) => field === document.activeElement)).toBe(false);
-    // A run that is refused leads back to the JSON.
+    // A rejected input shows the JSON editor again.
     await page.keyboard.press('ControlOrMeta+Enter');
     await input.getByRole('alert').getByText('days').waitFor();
     await expect.poll(() => studio.jsonInput.evaluate((field) => field === document.activeElement)).toBe(true);

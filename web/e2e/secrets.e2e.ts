@@ -107,7 +107,7 @@ describe('secrets', () => {
     const answers: Promise<string>[] = [];
     const frames: string[] = [];
     page.on('response', (response) => {
-      const stream = response.headers()['content-type']?.startsWith('text/event-stream') === true; // it has no end
+      const stream = response.headers()['content-type']?.startsWith('text/event-stream') === true; // the body of a stream does not end
       if (response.url().includes('/api/v1/') && !stream) answers.push(response.text().catch(() => ''));
     });
     page.on('websocket', (socket) => {

@@ -48,7 +48,7 @@ describe('an address', () => {
     await studio.editorReady();
     await studio.start();
     await studio.ended(/^Succeeded ·/);
-    await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run switches there
+    await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run switches to the result
     const there = page.url();
     await page.goBack();
     await page.waitForURL((url) => url.pathname.endsWith('/a/one'));

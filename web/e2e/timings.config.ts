@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { waitTimeout } from './kit/waitTimeout';
 
-// `make bench`: times of journeys through the Studio, one after the other so that they do not disturb each other.
+// `make bench`: measures journeys through the Studio, one after the other, so that they do not slow each other down.
 export default defineConfig({
   root: import.meta.dirname,
   test: {

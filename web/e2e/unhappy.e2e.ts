@@ -123,7 +123,7 @@ describe('without a network', () => {
     await page.getByRole('button', { name: 'More about cut-off' }).click();
     const item = page.getByRole('menuitem', { name: /^Publish….*No network\./ });
     expect(await item.getAttribute('aria-disabled')).toBe('true');
-    await page.keyboard.type('publish'); // the keyboard reaches it, so the reason is announced
+    await page.keyboard.type('publish'); // the button has the focus, so a screen reader announces the reason
     await expect.poll(() => item.evaluate((e) => e === document.activeElement)).toBe(true);
     await page.keyboard.press('Enter');
     expect(await page.getByRole('menu').count()).toBe(1);
@@ -205,7 +205,7 @@ describe('without a network', () => {
   test('an agent that could not be opened comes when there is one again', async () => {
     await agentWith('comes-back', 'javascript', 'main.js', 'export default () => 1;\n');
     await agentWith('seen-before', 'javascript', 'main.js', 'export default () => 1;\n');
-    await studio.openAgent('seen-before'); // so its page is loaded
+    await studio.openAgent('seen-before'); // so that the code of the page is loaded
     const { page, context } = session;
     const link = page.getByRole('navigation', { name: 'Agents and files' }).getByRole('link', { name: 'comes-back' });
     await link.waitFor();
@@ -220,7 +220,7 @@ describe('without a network', () => {
 describe('a draft in two tabs', () => {
   test('A19 asks which one to keep, and loses nothing in silence', async () => {
     await agentWith('shared', 'python', 'main.py', 'def main(input, ctx):\n    return 1\n');
-    await session.page.route('**/code-agents/*/events', (route) => route.abort()); // it does not learn of the save in time
+    await session.page.route('**/code-agents/*/events', (route) => route.abort()); // the page is not notified of the save
     await studio.openAgent('shared');
     const other = await signIn(browser, atelier);
     try {

@@ -38,7 +38,7 @@ afterAll(async () => {
   await new Promise((done) => service.close(done));
 });
 
-/** A service with one GPU: every job takes a minute of it. */
+/** A service with one GPU. Every job uses it for a minute. */
 async function startService(port: number): Promise<Server> {
   const server = createServer((asked, answer) => {
     asked.resume().on('end', () => {

@@ -18,7 +18,7 @@ interface Wrong {
   message: string;
 }
 
-/** Python with the vendors' packages; undefined where they are not installed. */
+/** The Python with the vendors' packages; undefined if they are not installed. */
 const python = process.env['ATELIER_TEST_VENDORS_PYTHON'];
 
 const input = { city: 'Oslo', days: 2 };
@@ -80,7 +80,7 @@ describe('a manifest is used as the Studio shows', () => {
     GEMINI_API_KEY: 'k',
   });
 
-  /** Runs a program that gives the tool to the scripted model, which first sends wrong arguments. */
+  /** Runs a program that offers the tool to the scripted model. The model first calls it with wrong arguments. */
   const converse = async (format: string, command: string, file: string): Promise<void> => {
     model.forget();
     const ended = await start(command, [file, 'Where to?'], folder, environment());
@@ -256,7 +256,7 @@ function portOf(server: Server): number {
 
 type Turn = { call: unknown } | { say: string };
 
-/** What the model does after the last result of the tool, undefined for none. */
+/** Returns the next turn of the model. `result` is the last result of the tool, undefined before the first call. */
 function next(result: unknown, errors: Wrong[][], first: unknown): Turn {
   if (result === undefined) return { call: first };
   const value = (typeof result === 'string' ? JSON.parse(result) : result) as Members;

@@ -123,7 +123,7 @@ describe('workspaces', () => {
 describe('pages that are not for everybody', () => {
   const all = ['/', '/registry', '/runs', '/skills', '/secrets', '/people', '/tokens', '/workspaces'] as const;
 
-  /** Opens every page and returns the ones that refuse the visitor. */
+  /** Opens every page and returns those that the visitor may not use. */
   async function refused(scopes: string[], agents: string[], look: { theme: 'dark' | 'light'; width: number }) {
     const made = (await must(atelier, 'POST', '/tokens', { name: 'narrow', scopes, agents })) as { secret: string };
     const session = await openSession(browser, atelier, { ...look, height: 800 });

@@ -22,7 +22,7 @@ export type Atelier = {
   api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Runs another command of the binary against this server's data. */
   cli: (...args: string[]) => Promise<Ended>;
-  /** Kills the server. Its data stays. */
+  /** Kills the server. Its data is kept. */
   kill: () => Promise<void>;
   /** Restarts the server at the same address. */
   restart: () => Promise<void>;
@@ -41,7 +41,7 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     HOME: data,
     ATELIER_DATA: data,
     ATELIER_TOKEN: token,
-    ATELIER_SKILLS_BUILTIN: 'false', // the tests start with an empty Studio
+    ATELIER_SKILLS_BUILTIN: 'false', // so that the Studio is empty when a test starts
   };
   const grantable = await freePort();
   if (!flags.includes('--egress-hosts')) flags.push('--egress-hosts', `*,127.0.0.1:${String(grantable)}`);

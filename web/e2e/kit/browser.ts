@@ -12,7 +12,7 @@ export type Session = {
   close: () => Promise<void>;
 };
 
-/** Options of a session. `also` is a foreign server whose pages are not checked. `tour` keeps the tour. */
+/** Options of a session. The pages of the server `also` are not checked. With `tour`, the first-visit tour is shown. */
 export type Look = {
   theme?: 'dark' | 'light';
   width?: number;
@@ -72,10 +72,10 @@ export async function launchProfile(folder: string, atelier: Atelier): Promise<B
   return context;
 }
 
-/** Pages behave as on a later visit: the tour of the first visit is not offered. */
+/** Prevents the tour of the first visit, so that pages behave as on a later visit. */
 export const leaveTour = (context: BrowserContext): Promise<unknown> =>
   context.addInitScript(() => {
-    // The blank page has no storage.
+    // Storage is not available on the blank page.
     if (location.protocol.startsWith('http'))
       localStorage.setItem('atelier.tour', '{"state":{"done":true},"version":0}');
   });

@@ -1,11 +1,11 @@
-// A server that plays the faults of a network.
+// A server that simulates network faults.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The record of a run that succeeded. */
+/** The record of a successful run. */
 export const ran = JSON.stringify({ status: 'succeeded', output: 1 });
 
-/** Answers each request with a function that gets its number, while the work lasts. Returns the requests. */
+/** Starts a server while `work` runs. It answers each request with a function that gets the request's number. Returns the requests. */
 export async function withFaults(
   answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
   work: (url: string) => Promise<void>,
@@ -30,12 +30,12 @@ export function keysOf(seen: IncomingMessage[]): unknown[] {
   return [...new Set(seen.map(({ headers }) => headers['idempotency-key']))];
 }
 
-/** An event of a run as a server sends it. Its data has U+0085 and U+2028, which do not end a line of a stream. */
+/** An event of a run as a server sends it. Its data contains U+0085 and U+2028, which must not end a line of the stream. */
 export function eventText(seq: number, kind: string): string {
   return `id: ${String(seq)}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: '', kind, data: 'ö\u0085\u2028' })}\n\n`;
 }
 
-/** Breaks the first stream in the middle of its second event. The next one goes on. */
+/** Ends the first stream in the middle of its second event. The next stream continues. */
 export function brokenStream(request: IncomingMessage, response: ServerResponse, n: number): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   if (n === 1) {

@@ -79,7 +79,7 @@ async function execute(atelier: Atelier, agent: string, body: object): Promise<s
   return runId;
 }
 
-/** Leaves a publication that waits for an approver, because it newly reaches a host. */
+/** Publishes a version that waits for an approver, because it reaches a new host. */
 async function askForApproval(atelier: Atelier): Promise<string> {
   const before = await setGate(atelier, 'enforce');
   const name = 'exchange-rates';
@@ -100,7 +100,7 @@ async function askForApproval(atelier: Atelier): Promise<string> {
   return `/studio/approvals/${items[0]?.id ?? ''}`;
 }
 
-/** Sets what the gate does and returns what it did before. */
+/** Sets the mode of the gate and returns the previous mode. */
 async function setGate(atelier: Atelier, to: string): Promise<string> {
   const now = (await must(atelier, 'GET', '/gate')) as { gate: string };
   await must(atelier, 'PUT', '/gate', { ...now, gate: to });

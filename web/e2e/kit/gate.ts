@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 
 export interface Gate {
-  /** The capabilities an agent needs to wait at the gate. */
+  /** The host that an agent must be allowed to reach to wait at the gate. */
   host: string;
   /** Python code with `ctx` that waits at the gate. */
   wait: string;
@@ -10,7 +10,7 @@ export interface Gate {
   close: () => Promise<void>;
 }
 
-/** Starts a gate at a port that the server lets programs be granted. */
+/** Starts a gate on a port that programs may be granted. */
 export async function startGate({ grantable }: { grantable: number }): Promise<Gate> {
   let open = (): void => undefined;
   const opened = new Promise<void>((done) => (open = done));

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Holds requests to an address, all or those of one method, until the returned function is called. */
+/** Delays requests to an address, all or those with one method, until the returned function is called. */
 export async function hold(page: Page, url: string | RegExp, method?: string): Promise<() => void> {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

@@ -69,7 +69,7 @@ export async function startProvider(): Promise<IdentityProvider> {
   };
 }
 
-/** The account of an access token. A token of a client has none. */
+/** Returns the account of an access token, '' for the token of a client. */
 function accountOf(token: object): string {
   return 'accountId' in token && typeof token.accountId === 'string' ? token.accountId : '';
 }

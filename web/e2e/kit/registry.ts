@@ -7,7 +7,7 @@ import { crc32, gzipSync } from 'node:zlib';
 export type Registry = {
   url: string;
   add: (name: string, version: string, code: string, dependencies?: Record<string, string>) => void;
-  /** Publishes a wheel with these files. The address of its index is `simple`. */
+  /** Publishes a wheel with these files. `simple` is the address of the index. */
   addWheel: (name: string, version: string, files: Record<string, string>) => void;
   simple: string;
   stop: () => Promise<void>;
@@ -33,8 +33,8 @@ function zip(files: Record<string, string>): Buffer {
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
     const content = Buffer.from(text);
-    const fields = Buffer.alloc(26); // the fields that both headers have
-    fields.writeUInt16LE(20, 0); // the version that unpacks it
+    const fields = Buffer.alloc(26); // the fields that both headers contain
+    fields.writeUInt16LE(20, 0); // the minimum version to unpack it
     fields.writeUInt32LE(crc32(content), 10);
     fields.writeUInt32LE(content.length, 14);
     fields.writeUInt32LE(content.length, 18);

@@ -13,7 +13,7 @@ export interface Stage {
   studio: Studio;
 }
 
-/** Signs in a page before each test and closes it afterwards. */
+/** Signs in with a new page before each test, and closes the page afterwards. */
 export function eachSignedIn(enter: (stage: Stage) => void): void {
   let atelier: Atelier | undefined;
   let browser: Browser | undefined;

@@ -46,7 +46,7 @@ export class Studio {
     await this.editor.waitFor({ state: 'attached' });
   }
 
-  /** Pastes over the whole open file. The editor indents typed text but not pasted text. */
+  /** Replaces the whole open file by pasting. The editor would indent typed text, but not pasted text. */
   async replace(code: string): Promise<void> {
     await this.page.evaluate((text) => navigator.clipboard.writeText(text), code);
     await this.editor.focus();
@@ -59,7 +59,7 @@ export class Studio {
     return this.saving(() => this.replace(code));
   }
 
-  /** Sets the input as JSON and returns to a file. */
+  /** Replaces the input schema as JSON and returns to a file. */
   async rewriteInputSchema(properties: Record<string, unknown>, file: string): Promise<void> {
     await this.page.getByRole('button', { name: 'Edit input schema' }).click();
     await this.page.getByRole('radio', { name: 'JSON' }).first().click();
@@ -67,7 +67,7 @@ export class Studio {
     await this.page.getByRole('tab', { name: file }).click();
   }
 
-  /** Waits until an edit is saved. The draft also reads as saved before the edit arrives. */
+  /** Makes an edit and waits until it is saved. The draft still shows "saved" until the edit is noticed. */
   async saving(edit: () => Promise<unknown>): Promise<void> {
     const sent = this.page.waitForResponse(
       (answer) => answer.request().method() === 'PUT' && answer.url().includes('/api/v1/code-agents/'),

@@ -49,7 +49,7 @@ test('cold and warm', async () => {
       await page.goto('/studio/a/weather');
       sheet.add('paint', await firstPaint(page));
       sheet.add('editor-cold', await editorPainted(page));
-      // The browser caches compiled code from the second visit on.
+      // From the second visit on, the browser uses cached compiled code.
       for (let visit = 2; visit < 4; visit++) {
         await page.goto('/studio/a/weather');
         await editorPainted(page);

@@ -89,7 +89,7 @@ test('from Run to the first line', async () => {
       before = (await studio.consoleLines()).join('').slice(-20);
       const asked = performance.now();
       await must(atelier, 'POST', '/code-agents/hello-api/execute', { version: 'draft', input: {} });
-      if (round < 0) continue; // the sandbox is warm from here on
+      if (round < 0) continue; // earlier rounds warm the sandbox
       sheet.add('run-line', took);
       sheet.add('run-api', performance.now() - asked);
     }
@@ -122,13 +122,13 @@ test('a hundred thousand lines', async () => {
       await page.getByText('Python: ready').waitFor();
       // The first flood is not counted: the language service is still busy and code is compiled on first use.
       await flood(page, studio);
-      await page.evaluate(() => window.probe.frames()); // at least one frame must exist before the next
+      await page.evaluate(() => window.probe.frames()); // the page must have painted a frame before the measurement
       const frames = await page.evaluateHandle(() => window.probe.frames());
       const whole = await flood(page, studio);
       sheet.add('frame-worst', await frames.evaluate((stop) => stop()));
       sheet.add('flood-whole', whole);
       await studio.hasPrinted('id=99999');
-      // The frames that the same browser drops while the page is idle.
+      // Measure the frames that the same browser drops while the page is idle.
       await page.goto('/health');
       const still = await page.evaluateHandle(() => window.probe.frames());
       await page.waitForTimeout(2000);
