@@ -8,7 +8,7 @@ import { useOpenAgent } from './openAgent';
 import css from './BinaryView.module.css';
 import { bytesOf, pictureOf, readUpload } from '../api/contents';
 
-/** Shows a binary file: its size, a preview of pictures, download and replace. */
+/** Shows a binary file: its size and a preview of a picture. It can be downloaded and replaced. */
 export function BinaryView({ path, content }: { path: string; content: FileContent }) {
   const { session } = useOpenAgent();
   const chooser = useRef<HTMLInputElement>(null);

@@ -12,11 +12,11 @@ interface Props {
   verb: string;
   /** The initial value of the field. */
   name: string;
-  /** Does the work and returns the function that continues after the dialog closes. */
+  /** Performs the action with the name. The returned function is called after the dialog closes. */
   onName: (name: string) => Promise<() => void>;
 }
 
-/** Asks for an agent name and closes when the work is done. */
+/** Requests an agent name, and closes when the action is done. */
 export function NameDialog({ title, about, label, verb, name: first, onName }: Props) {
   const [name, setName] = useState(first);
   const task = useTask();

@@ -3,7 +3,7 @@ import { packageChanges as say } from '../texts/compare';
 
 type Change = ResolvedPackages['changes'][number];
 
-/** How many packages are added, removed and changed, and which. */
+/** Shows how many packages are added, removed and changed, and their names. */
 export function PackageChanges({ changes }: { changes: readonly Change[] }) {
   if (changes.length === 0) return null;
   const added = changes.filter((c) => c.before === undefined).length;

@@ -5,7 +5,7 @@ import { useDraftRuntime } from '../api/queries';
 import css from './RuntimeReason.module.css';
 import { hasChoice, type RuntimeOption } from './runtimes';
 
-/** Explains the runtime that "auto" selects for a saved draft or selected for a version, and any runtime missing here. */
+/** Explains which runtime "auto" selects for a draft or has selected for a version, and a runtime that is missing. */
 export function RuntimeOutlook({ missing }: { missing?: RuntimeOption | undefined }) {
   const { name, fields, version, choice, save } = useOpenAgent();
   const open = version === undefined && hasChoice(fields.language, fields.runtime);

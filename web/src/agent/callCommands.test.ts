@@ -4,7 +4,7 @@ import { curlLine, runLine } from './callCommands';
 
 const input = { city: "L'Aquila $HOME `id`", n: 1 };
 
-/** The arguments that a shell passes to the program, one per line. */
+/** Returns the arguments that a shell passes to the program, one per line. */
 const argumentsOf = (line: string): string[] =>
   execFileSync('sh', ['-c', `ATELIER_TOKEN=t; ${line.replace(/^\S+/, 'printf "%s\\n"')}`], { encoding: 'utf8' })
     .trim()

@@ -39,7 +39,7 @@ export interface OpenAgent {
   save: SaveState;
   session: DraftSession | undefined;
   schemas: { input: SchemaText; output: SchemaText };
-  /** Without a source a person wrote it. */
+  /** Without `source` the schema counts as written by a person. */
   editSchema: (which: 'input' | 'output', text: string, source?: SchemaSource) => void;
 }
 

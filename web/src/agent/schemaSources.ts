@@ -10,7 +10,7 @@ const typed: readonly Language[] = ['python', 'typescript', 'javascript'];
 /** Whether the server can read the types of a language. */
 export const hasTypes = (language: Language): boolean => typed.includes(language);
 
-/** Returns the schemas that came from code which has changed since. */
+/** Returns the schemas that were inferred from code which has changed since. */
 export function useOlderSchemas(): ('input' | 'output')[] {
   const { fields } = useOpenAgent();
   const files = useDeferredValue(useOpenFiles());

@@ -40,7 +40,7 @@ export interface Tabs {
   splits: boolean;
   renamed: (from: string, to: string) => void;
   showPanel: (panel: Panel, run?: string) => void;
-  /** Takes the run out of the address. */
+  /** Removes the run from the address. */
   forgetRun: () => void;
 }
 

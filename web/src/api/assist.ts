@@ -1,14 +1,14 @@
-// The language model: calls of its dialogs alone, so that the first screen does not load them.
+// Calls of the language model. They are in a module of their own, so that the first screen does not load them.
 import { request } from './http';
 import type { Json } from './json';
 import { propose, type Watch } from './proposals';
 import type { ChangeTask, Language, Opinion, Proposal, ProposedAgent, Suggestion } from './types';
 
-/** A language model's change of the draft after which a failed run succeeds. */
+/** A change of the draft that a language model proposes, with which a failed run succeeds. */
 export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
   propose('/assist/fix', { runId }, watch, signal);
 
-/** A language model's change of the draft. Only the task "change" has a description. */
+/** A change of the draft that a language model proposes. Only the task "change" has a description. */
 export const proposeChange = (
   body: { agent: string; task: ChangeTask; description?: string },
   watch: Watch,
@@ -20,7 +20,7 @@ export interface Wish {
   language: Language;
   inputExample?: Json;
 }
-/** A new agent by a language model. */
+/** A new agent that a language model proposes. */
 export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
   propose('/assist/generate', wish, watch, signal);
 
@@ -31,7 +31,7 @@ export interface Spot {
   before: string;
   after: string;
 }
-/** A language model's text for that place; empty if it has none. */
+/** The text that a language model suggests for this place; empty if it suggests none. */
 export const completeCode = async (spot: Spot, signal: AbortSignal): Promise<string> =>
   (await request<Suggestion>('/assist/complete', { method: 'POST', body: spot, signal })).text;
 

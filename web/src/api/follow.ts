@@ -1,4 +1,4 @@
-// The stream of changes of an agent: saves, publications and who else has it open.
+// The stream of an agent's changes: saved drafts, published versions, and who else has the agent open.
 import { apiBase } from './http';
 import { parseJson } from './json';
 import { inWorkspace } from './workspace';
@@ -10,7 +10,7 @@ export interface Person {
 }
 
 interface Changes {
-  /** The draft was saved, by whomever. It is also called at the start and after a lost connection. */
+  /** A person or a program saved the draft. Also called at the start and after a lost connection. */
   draft: (revision: number) => void;
   version: () => void;
   people: (people: Person[]) => void;

@@ -1,4 +1,4 @@
-// The rules of the gate: calls and queries of their pages alone, so that the first screen does not load them.
+// Calls and queries of the gate's rules. They are in a module of their own, so that the first screen does not load them.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError, request } from './http';
 import { queryClient } from './queries';
@@ -21,7 +21,7 @@ export const tryRules = (body: Trial, signal: AbortSignal): Promise<Verdict> =>
 
 export const useGate = () => useQuery({ queryKey: key, queryFn: getGate });
 export const useRulePacks = () => useQuery({ queryKey: [...key, 'packs'], queryFn: listRulePacks });
-/** Also refreshes the verdicts that were read before. */
+/** Also refreshes the verdicts in the cache. */
 export async function refreshGate(): Promise<void> {
   queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
   await Promise.all([key, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));

@@ -1,4 +1,4 @@
-// Projects: calls and queries of their pages alone, so that the first screen does not load them.
+// Calls and queries of projects. They are in a module of their own, so that the first screen does not load them.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, apiBase, OfflineError, request, workspaceHeader } from './http';
 import { queryClient } from './queries';

@@ -1,4 +1,4 @@
-// Tasks: calls and queries of their pages alone, so that the first screen does not load them.
+// Calls and queries of tasks. They are in a module of their own, so that the first screen does not load them.
 import { useQuery } from '@tanstack/react-query';
 import { apiBase, request } from './http';
 import { parseJson } from './json';

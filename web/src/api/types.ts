@@ -17,7 +17,7 @@ export type FileContent = Files[string];
 export type Limits = Wire['Limits'];
 export type Rules = Wire['Rules'];
 type Saved = Pick<Wire['Draft'], 'savedAt' | 'savedBy'>;
-/** A draft that was read says who saved it; one that is edited does not. */
+/** A draft from the server has the person who saved it and the time. An edited draft does not. */
 export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas & { tests?: Test[] }> & Partial<Saved>;
 /** One entry in the history of a draft. */
 export type DraftSave = Wire['DraftSave'];

@@ -40,7 +40,7 @@ export function DecideAll({ diff, busy, decide }: Props) {
   );
 }
 
-/** The changed files of an overlay. When there are several, each is also accepted or rejected alone. */
+/** The changed files of an overlay. If there are several, each can also be accepted or rejected separately. */
 export function Differences({ diff, busy, decide, fixed = false }: Props & { fixed?: boolean }) {
   const { overlay, moved, files } = diff;
   const { may, why } = useRights();

@@ -16,7 +16,7 @@ export interface Part {
 
 export type Side = 'merged' | 'mine' | 'theirs';
 
-/** Lists what differs between the sides. Without a base every difference is a conflict. */
+/** Lists the differences between the sides. Without a base every difference is a conflict. */
 export function mergeParts(base: Content | undefined, mine: Content, theirs: Content): Part[] {
   const files = keysOf(mine.draft.files, theirs.draft.files)
     .sort()

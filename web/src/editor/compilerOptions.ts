@@ -17,5 +17,5 @@ export const compilerOptions = {
 /** JavaScript has no type annotations: a value without a known type is no error, a contradiction is. */
 export const untypedOptions = { ...compilerOptions, noImplicitAny: false, useUnknownInCatchVariables: false };
 
-/** "Could not find a declaration file": the sandbox decides what can be imported. */
+/** Ignores "Could not find a declaration file", because the sandbox decides which modules can be imported. */
 export const ignoredDiagnostics = [7016];

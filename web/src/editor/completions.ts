@@ -53,7 +53,7 @@ export function registerCompletions(): void {
 
 async function workerOf(model: monaco.editor.ITextModel, language: keyof typeof workers): Promise<SuggestingWorker> {
   const worker = await workers[language]();
-  // Monaco's type lists the methods of its own worker. monaco.ts starts ours, which has more.
+  // Monaco's type lists the methods of its own worker. monaco.ts starts our worker, which has more methods.
   return (await worker(model.uri)) as unknown as SuggestingWorker;
 }
 

@@ -6,7 +6,7 @@ const mostCharacters = 1 << 18; // of a file
 const pause = 500; // milliseconds between two changes that are undone one by one
 
 interface Stored {
-  /** The last text. Earlier ones are of no use if somebody else has changed the file since. */
+  /** The text after the last entry. If the file has another text now, the entries no longer apply. */
   now: string;
   before: string[];
 }

@@ -8,7 +8,7 @@ interface Favourites {
   ids: string[];
 }
 
-// A list that nobody clears must not fill the storage.
+// The list is limited, because it could otherwise fill the browser's storage.
 const most = 500;
 
 /** Anyone may have written the storage, so only texts are read. */

@@ -8,7 +8,7 @@ import { canonical } from '../provenance/canonical';
 
 /** How long nothing is typed before the types are read. */
 const quietMs = 700;
-/** How long the server is left alone after it refused for lack of resources. */
+/** The pause before the next request after the server refused one for lack of resources, in milliseconds. */
 const pauseMs = 60_000;
 
 /**

@@ -6,7 +6,7 @@ import { useOpenAgent } from '../agent/openAgent';
 import { others as say } from '../texts/agents';
 import css from './AgentStatus.module.css';
 
-/** Follows the agent: other people's saves arrive while it is open, and who else has it open is shown. */
+/** Follows the agent while it is open: shows who else has it open, and loads other people's saves. */
 export function Others() {
   const { id, name, session } = useOpenAgent();
   const me = useSession().data?.actor.id;

@@ -18,7 +18,7 @@ const width = 340;
 const height = 190;
 const margin = 12;
 
-/** Five steps through the workbench. Everything else can be used meanwhile. */
+/** Five steps through the workbench. The person can use the workbench during the tour. */
 export function Tour() {
   const at = useTour(({ step }) => step);
   const step = at === undefined ? undefined : steps[at];
@@ -72,7 +72,7 @@ function Card({ step, at }: { step: Step; at: number }) {
 
 const frameOf = ({ left, top, width: w, height: h }: DOMRect): CSSProperties => ({ left, top, width: w, height: h });
 
-/** The card stands at the lower right corner of its part, inside the window. */
+/** The card is at the lower right corner of the element that it explains, inside the window. */
 function cardOf(box: DOMRect | undefined): CSSProperties {
   const [wide, high] = [window.innerWidth, window.innerHeight];
   const own = Math.min(width, wide - 2 * margin);

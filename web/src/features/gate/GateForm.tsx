@@ -39,7 +39,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
     e.preventDefault();
     if (!valid || same || !allowed) return;
     task.run(async () => {
-      // Only what was edited here: another person may have changed the rest.
+      // Send only the settings that were edited here, because another person may have changed the others.
       await changeGate(() => ({ ...edited, ...(hours !== undefined && { approvalHours: Number(typed) }) }));
       setEdited({});
       setHours(undefined);

@@ -22,7 +22,7 @@ export function ImportProjectDialog({ into, onClose }: Props) {
   const [, navigate] = useLocation();
   const work = useTask();
   const projects = useProjects().data?.items ?? [];
-  // An import replaces all files, so it must not fall on a project by its name alone.
+  // An import replaces all files, so typing the name of an existing project must not be enough to replace it.
   const taken = into === undefined && projects.some((project) => project.name === name.trim());
   const choose = (file: File | undefined): void => {
     setArchive(file);

@@ -36,7 +36,7 @@ export function JsonInput({ id, text, wrong, schema, onEdit }: Props) {
           schema: latest.current.schema,
           onEdit: (typed) => latest.current.onEdit(typed),
         });
-        // A person who types already goes on in the editor.
+        // If the person was typing, the focus moves to the editor.
         if (typing) opened.focus(at);
         setEditor(opened);
       },

@@ -6,9 +6,9 @@ import css from './LoadPicture.module.css';
 /** The runs that started on this server in each minute of the last hour, and the load now. */
 export function LoadPicture() {
   const { data } = useRuntimes();
-  if (!data) return <figure className={css.figure} aria-hidden />; // keeps the place, so that nothing jumps
+  if (!data) return <figure className={css.figure} aria-hidden />; // reserves the space, so that nothing moves when the data arrive
   const { load, items } = data;
-  // An engine stands in the list once for each of its languages, with the same counters.
+  // An engine is listed once for each of its languages, with the same counters.
   const queues = [...new Map(items.map(({ runtime, queue }) => [runtime, queue])).values()];
   const running = queues.reduce((sum, queue) => sum + queue.running, 0);
   const waiting = Math.max(0, ...queues.map(({ depth }) => depth));

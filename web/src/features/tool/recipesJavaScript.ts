@@ -121,7 +121,7 @@ import { DynamicStructuredTool } from '@langchain/core/tools';
 ${read(manifest)}
 ${call(tool)}
 
-// LangChain refuses arguments that do not match the schema with an exception. The model needs to read what is wrong.
+// LangChain throws an exception for arguments that do not match the schema. The model must get the errors to fix them.
 class Tool extends DynamicStructuredTool {
   async call(args, ...rest) {
     try {

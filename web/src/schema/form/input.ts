@@ -50,7 +50,7 @@ export function reduceInput(state: InputState, action: InputAction): InputState 
       // Invalid JSON cannot be shown as a form, so the JSON view stays open.
       return state.fault !== undefined ? state : { ...state, mode: action.mode, partial: {} };
     case 'follow': {
-      // Text that is not JSON is being written; it is left alone.
+      // Invalid JSON is still being typed, so it is not changed.
       if (state.fault !== undefined) return state;
       const value = followSchema(state.value, action.before, action.after);
       return value === state.value ? state : { ...state, value, text: stringifyJson(value, 2), partial: {} };
