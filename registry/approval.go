@@ -28,7 +28,7 @@ const (
 	ApprovalWithdrawn ApprovalStatus = "withdrawn" // the run was cancelled
 )
 
-// ApprovalScope is how far an approval reaches.
+// ApprovalScope is the set of runs that an approval allows.
 type ApprovalScope string
 
 // These are the scopes.
@@ -38,7 +38,7 @@ const (
 	ApproveCaller  ApprovalScope = "caller"  // every run of this version by this caller
 )
 
-// Approval is a request that waits for a person, or waited for one.
+// Approval is a request for approval, in any state.
 type Approval struct {
 	ID            string          `json:"id"`
 	Workspace     string          `json:"-"`
@@ -53,9 +53,9 @@ type Approval struct {
 	RequestID     string          `json:"-"` // the client's own ID of the request
 	Reasons       []string        `json:"reasons" doc:"Why a person must decide."`
 	Verdict       *Verdict        `json:"verdict,omitempty"`
-	PolicyVersion string          `json:"policyVersion,omitempty" doc:"Digest of the rules and thresholds when it was asked."`
+	PolicyVersion string          `json:"policyVersion,omitempty" doc:"Digest of the rules and thresholds at the time of the request."`
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run."`
-	Request       json.RawMessage `json:"-"` // what happens after the approval, for the package that asked
+	Request       json.RawMessage `json:"-"` // the action to perform after the approval, in the form of the package that made the request
 	Requester     Actor           `json:"requester"`
 	CreatedAt     time.Time       `json:"createdAt"`
 	ExpiresAt     time.Time       `json:"expiresAt"`

@@ -26,7 +26,8 @@ type Budget struct {
 	UpdatedBy string    `json:"updatedBy" doc:"Name of the person or token that set the budget."`
 }
 
-// BudgetWarning says that a workspace has used a part of a budget in a month. There is one for each part.
+// BudgetWarning records that a workspace has used 50, 80 or 100 percent of a budget in a month. Each percentage has its
+// own warning.
 type BudgetWarning struct {
 	Workspace string    `json:"-"`
 	Budget    string    `json:"budget"`
@@ -35,5 +36,5 @@ type BudgetWarning struct {
 	At        time.Time `json:"at"`
 }
 
-// WarningPercents returns the parts of a budget at which there is a warning.
+// WarningPercents returns the percentages of a budget at which the server warns.
 func WarningPercents() []int { return []int{50, 80, 100} }

@@ -12,10 +12,11 @@ type DeliveryState string
 const (
 	DeliveryPending   DeliveryState = "pending"
 	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed" // given up
+	DeliveryFailed    DeliveryState = "failed" // no further attempts
 )
 
-// Delivery is one webhook about a request for approval or about a budget. It is sent until the receiver confirms it, a few times.
+// Delivery is one webhook about a request for approval or about a budget. The server sends it a few times, until the
+// receiver confirms it.
 type Delivery struct {
 	ID          string          `json:"id" doc:"The header webhook-id. It is the same at each attempt."`
 	Workspace   string          `json:"-"`
@@ -44,6 +45,6 @@ type DeliveryPage struct {
 	NextCursor string
 }
 
-// Notice returns the webhook about a request for approval that was made or has ended. nil means that there are no
+// Notice creates the webhook that reports a new or an ended request for approval. A nil Notice means that there are no
 // webhooks.
 type Notice func(Approval) Delivery

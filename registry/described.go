@@ -11,8 +11,8 @@ import (
 // mostDescription is the number of characters of a description that all model providers accept.
 const mostDescription = 1024
 
-// fewestDescription is the number of bytes below which a description cannot say what an agent returns, for which input.
-// Bytes are fair to scripts that need few characters.
+// fewestDescription is the minimum length of a description in bytes. A shorter one cannot say what an agent returns,
+// for which input. The limit counts bytes because some scripts need few characters.
 const fewestDescription = 20
 
 // DescriptionWarnings returns the weaknesses of a description that models read to decide when to call an agent. They do not

@@ -15,11 +15,11 @@ type Draft struct {
 	SavedBy  Editor    `json:"savedBy"`
 	Spec
 
-	// SchemaSources says where the schemas came from, nil if a person wrote both. It is no part of the program and of
+	// SchemaSources says where the schemas came from, nil if a person wrote both. It is not part of the program or of
 	// its digests.
 	SchemaSources *SchemaSources `json:"schemaSources,omitempty"`
 
-	// Tests are no part of the program. A version has those of its draft.
+	// Tests are not part of the program. Publishing copies them into the version.
 	Tests []Test `json:"tests,omitempty"`
 
 	// Session is the browser session that saves, "" for other clients. It is stored with the save and never read back.
@@ -41,7 +41,7 @@ func FirstDraft(spec Spec, by Actor, at time.Time) Draft {
 }
 
 // Seen is the revision of a draft that a caller has read. It is the precondition of every use of a draft. The zero
-// value means that the caller did not decide, and every use of a draft rejects it.
+// value means that the caller set no precondition. Every use of a draft rejects it.
 type Seen struct {
 	decided  bool
 	revision int64 // 0 means any
@@ -53,8 +53,8 @@ func AnyRevision() Seen { return Seen{decided: true} }
 // SeenRevision lets a caller use this revision only; 0 means any.
 func SeenRevision(revision int64) Seen { return Seen{true, revision} }
 
-// Revision returns the revision that a save of the draft expects: the one that the caller has seen, or the draft's own if
-// the caller accepts any. It is 0, which no draft has, if the caller did not decide.
+// Revision returns the revision that a save of the draft expects: the one that the caller has seen, or the draft's own
+// if the caller accepts any. It is 0, which no draft has, for the zero Seen.
 func (s Seen) Revision(current Draft) int64 {
 	if s.decided && !s.Named() {
 		return current.Revision
@@ -69,7 +69,7 @@ func (s Seen) Named() bool { return s.revision != 0 }
 // running, publishing, comparing, copying. Error: StaleDraft.
 func (a Agent) DraftAt(seen Seen) (Draft, error) {
 	if !seen.decided {
-		return Draft{}, errors.New("the draft is used without saying which revision of it was seen")
+		return Draft{}, errors.New("the caller did not say which revision of the draft it has read")
 	}
 	if seen.Named() && seen.revision != a.Draft.Revision {
 		return Draft{}, StaleDraft(a.Draft, seen.revision)
@@ -77,7 +77,7 @@ func (a Agent) DraftAt(seen Seen) (Draft, error) {
 	return a.Draft, nil
 }
 
-// NoDraftNamed rejects a revision in a request that uses no draft, because nothing would check it.
+// NoDraftNamed returns the error for a revision in a request that uses no draft. Nothing would check such a revision.
 func NoDraftNamed(why string) error {
 	return fault.Invalid("/revision", "applies to a draft, and this request uses none: %s.", why)
 }

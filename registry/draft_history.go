@@ -22,8 +22,8 @@ type DraftSave struct {
 	SavedAt  time.Time `json:"savedAt"`
 	SavedBy  Editor    `json:"savedBy"`
 	Label    string    `json:"label,omitempty"`
-	Files    []string  `json:"files" doc:"The files that differ from the entry before; all files of the oldest entry."`
-	Settings bool      `json:"settings" doc:"Schemas, limits or other settings differ from the entry before."`
+	Files    []string  `json:"files" doc:"The files that differ from the previous entry; all files for the oldest entry."`
+	Settings bool      `json:"settings" doc:"Schemas, limits or other settings differ from the previous entry."`
 }
 
 // DraftSavePage is one page of a history, newest first. NextCursor is "" on the last page.

@@ -15,7 +15,7 @@ const (
 
 // Garbage counts the data of one kind that was removed, or would be.
 type Garbage struct {
-	Kind  GarbageKind `json:"kind" enum:"tasks,overlays,contents,draftHistory,packages,blobs" doc:"tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses. blobs: files of large versions that no version has, of all workspaces; only for administrators of the server."`
+	Kind  GarbageKind `json:"kind" enum:"tasks,overlays,contents,draftHistory,packages,blobs" doc:"tasks: ended tasks with their events. overlays: rejected and expired overlays. contents: project files that nothing references. draftHistory: saves of drafts without a label. packages: unused installations and archives. blobs: stored files that belong to no version, in all workspaces; only for administrators of the server."`
 	Count int         `json:"count"`
 	Bytes int64       `json:"bytes"`
 }

@@ -28,7 +28,7 @@ type Made struct {
 
 type keyRef struct{}
 
-// WithKey returns a context in which the store records the next created resource in this key.
+// WithKey returns a context in which the store records the next created resource under this key.
 func WithKey(ctx context.Context, ref KeyRef) context.Context {
 	return context.WithValue(ctx, keyRef{}, ref)
 }
@@ -36,7 +36,8 @@ func WithKey(ctx context.Context, ref KeyRef) context.Context {
 // WithoutKey returns a context without the key of WithKey, for resources other than the requested one.
 func WithoutKey(ctx context.Context) context.Context { return WithKey(ctx, KeyRef{}) }
 
-// ErrKeyReserved reports that nothing was created, because another request has the key of WithReservation.
+// ErrKeyReserved reports that nothing was created, because another request has already reserved the key of
+// WithReservation.
 var ErrKeyReserved = errors.New("another request has reserved the idempotency key")
 
 type reservation struct{}

@@ -12,7 +12,7 @@ type Identity struct {
 	Groups  []string
 }
 
-// AccessToken is the content of a token that an identity provider issued to a client of a person.
+// AccessToken holds the claims of an access token that an identity provider issued to a client that acts for a person.
 type AccessToken struct {
 	Identity  Identity
 	Grouped   bool      // the token names the groups of the person

@@ -1,7 +1,7 @@
 package registry
 
-// ModelChoice is what a workspace has chosen about the language model.
+// ModelChoice is a workspace's setting for the language model.
 type ModelChoice struct {
 	Off   bool
-	Model string // name; "" for the server's
+	Model string // name of the model; "" for the server's default
 }

@@ -47,7 +47,7 @@ func (p *Paths) Add(path string) string {
 	return ""
 }
 
-// PathProblem is a path that a program must not have, and why.
+// PathProblem is an invalid path of a program, with the reason.
 type PathProblem struct{ Path, Problem string }
 
 // CheckPaths returns the problems of a program's paths, in the order of the paths.

@@ -150,8 +150,9 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// joins reports whether a letter is a joiner that changes how its neighbours look, as in emoji and in Persian words. Beside
-// the scripts in which it would be invisible, and so imitate another title, it does not count.
+// joins reports whether a character is a zero-width joiner that changes how its neighbours look, as in emoji and in
+// Persian words. It returns false next to scripts in which the joiner is invisible, because the title could then
+// imitate another one.
 func joins(letters []rune, i int) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 	if r := letters[i]; r != zeroWidthNonJoiner && r != zeroWidthJoiner || i == 0 || i == len(letters)-1 {

@@ -97,7 +97,7 @@ func TestPick(t *testing.T) {
 		"latest is the highest":             {"latest", "1.9.0 1.10.0 1.2.0", "1.10.0"},
 		"latest is no pre-release":          {"latest", "1.0.0 2.0.0-rc.1", "1.0.0"},
 		"latest, pre-releases only":         {"latest", "2.0.0-rc.1", ""},
-		"latest of nothing":                 {"latest", "", ""},
+		"latest without versions":           {"latest", "", ""},
 		"latest is not deprecated":          {"latest", "1.0.0 !2.0.0", "1.0.0"},
 		"latest, all deprecated":            {"latest", "!1.0.0 !2.0.0 !1.5.0", "2.0.0"},
 		"caret":                             {"^1.2", "1.1.9 1.2.0 1.9.9 2.0.0", "1.9.9"},
@@ -126,7 +126,7 @@ func TestPick(t *testing.T) {
 		"exact build":                       {"1.0.0+b", "1.0.0+a 1.0.0+b", "1.0.0+b"},
 		"a draft is no version":             {"draft", "1.0.0", ""},
 		"builds are ordered by text":        {"latest", "1.0.0+a 1.0.0+c 1.0.0+b", "1.0.0+c"},
-		"what is no version is passed":      {"latest", "x 1.0.0", "1.0.0"},
+		"an invalid version is skipped":     {"latest", "x 1.0.0", "1.0.0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// Ranges select what npm selects.
+// TestPick_Ranges_LikeNPM checks that ranges select the same versions as in npm.
 func TestPick_Ranges_LikeNPM(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/npm-ranges.json")

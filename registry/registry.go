@@ -45,7 +45,7 @@ type Agent struct {
 	Publisher        string  // name of the publishing workspace; only set in the public registry
 	Origin           *Origin // nil for an agent that was created here
 	VersionCount     int64   // includes pre-releases
-	LatestVersion    string  // what a reference to latest stands for, "" before the first publish
+	LatestVersion    string  // the version that a reference to latest selects, "" before the first publish
 	LatestDeprecated bool    // the latest version and all others without pre-release are deprecated
 	UsageCount       int64
 	LastUsedAt       *time.Time // nil before the first run
@@ -126,7 +126,7 @@ type Version struct {
 	Publisher     Actor     `json:"-"`
 	Deprecated    bool      `json:"deprecated"`
 	Reason        string    `json:"reason,omitempty"`    // of the deprecation
-	Successor     string    `json:"successor,omitempty"` // a reference to what should be used instead
+	Successor     string    `json:"successor,omitempty"` // the reference to use instead
 	Override      *Override `json:"override,omitempty"`  // why the number is smaller than advised
 	// RuntimeChoice explains why auto selected this runtime. It is nil if the author named the runtime, or the language
 	// has only one.
@@ -208,7 +208,8 @@ const (
 // a run has it if its server crashed, because the number of events that readers have received is then unknown.
 const LastSeq = 1<<53 - 1
 
-// Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.
+// Run is the record of one execution: the caller, the program, the result, and digests that prove them. Times that are
+// not known yet are nil or zero.
 type Run struct {
 	ID            string
 	Workspace     string
@@ -253,7 +254,8 @@ type Run struct {
 	FinishedAt    *time.Time
 }
 
-// Route says why a run has its runtime. The zero value is for runs that were refused before one was chosen.
+// Route records why the router chose the runtime of a run. It is zero if the run was refused before the router chose a
+// runtime.
 type Route struct {
 	Rule   string `json:"rule" doc:"Rule of the router that chose the runtime; explicit if the program names it."`
 	Reason string `json:"reason" doc:"The reason as a sentence."`
@@ -271,7 +273,7 @@ type Validation struct {
 	Output string `json:"output"`
 }
 
-// Metrics holds the duration of each phase of a run in milliseconds, and what it used.
+// Metrics holds the duration of each phase of a run in milliseconds, and its resource usage.
 type Metrics struct {
 	QueuedMs        float64 `json:"queuedMs"`
 	StartMs         float64 `json:"startMs"`

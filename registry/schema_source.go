@@ -22,11 +22,11 @@ func SchemaOrigins() []SchemaOrigin {
 	return []SchemaOrigin{FromJSONSchema, FromPython, FromPydantic, FromTypeScript, FromZod, FromStandardSchema, FromSample}
 }
 
-// SchemaSource says where one schema came from. A schema from code is older than the code if CodeDigest is not the digest of
+// SchemaSource says where one schema came from. A schema from code is outdated if CodeDigest differs from the digest of
 // the draft's files.
 type SchemaSource struct {
 	Source     SchemaOrigin `json:"source"`
-	CodeDigest string       `json:"codeDigest,omitempty"` // of the code that it came from; "" for json_schema and sample
+	CodeDigest string       `json:"codeDigest,omitempty"` // digest of the code that the schema came from; "" for json_schema and sample
 }
 
 // SchemaSources says where the schemas of a draft came from. A nil field stands for json_schema.

@@ -25,7 +25,7 @@ const (
 type Skill struct {
 	AgentID     string
 	Workspace   string
-	Name        string // name of the agent, as the next three fields
+	Name        string // this and the next three fields are those of the agent
 	Title       string
 	Description string
 	Tags        []string

@@ -13,10 +13,10 @@ type TaskStatus string
 // These are the states. A task that was accepted is final; one that was rejected or that failed can be tried again.
 const (
 	TaskQueued     TaskStatus = "queued"
-	TaskSpawning   TaskStatus = "spawning"   // a server has taken the task
+	TaskSpawning   TaskStatus = "spawning"   // a server has started to process the task
 	TaskGenerating TaskStatus = "generating" // a language model writes the program
 	TaskExecuting  TaskStatus = "executing"  // the program runs, or its run waits for an approval
-	TaskSubmitting TaskStatus = "submitting" // the run has ended, and its changes are looked up
+	TaskSubmitting TaskStatus = "submitting" // the run has ended, and the server reads its changes
 	TaskReviewing  TaskStatus = "reviewing"  // the changes wait for a person
 	TaskAccepted   TaskStatus = "accepted"
 	TaskRejected   TaskStatus = "rejected"
@@ -68,13 +68,13 @@ type Task struct {
 	Revision    int64             `json:"revision"`
 	Creator     Actor             `json:"creator"`
 	CreatedAt   time.Time         `json:"createdAt"`
-	QueuedAt    time.Time         `json:"queuedAt" doc:"Start of waiting of this attempt."`
+	QueuedAt    time.Time         `json:"queuedAt" doc:"Time when this attempt was queued."`
 	UpdatedAt   time.Time         `json:"updatedAt"`
 	FinishedAt  *time.Time        `json:"finishedAt,omitempty"`
 }
 
-// TaskProgram is a program that a language model wrote for a described task. It runs on the overlay of the task alone and is
-// stored as no agent.
+// TaskProgram is a program that a language model wrote for a described task. It can only change the overlay of the
+// task, and it is not stored as an agent.
 type TaskProgram struct {
 	Attempt     int             `json:"attempt" doc:"Attempt of the task that it was written for."`
 	Entrypoint  string          `json:"entrypoint"`
@@ -89,7 +89,7 @@ type TaskProgram struct {
 // TaskAttempt is the data of an event of a task with the kind attempt: an answer of the model that was not usable.
 type TaskAttempt struct {
 	N       int    `json:"n"`
-	Error   string `json:"error" doc:"Why the answer was not usable, as the model got it."`
+	Error   string `json:"error" doc:"Why the answer was not usable, in the words sent to the model."`
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next answer; 0 after the last one."`
 }
 
@@ -117,7 +117,7 @@ func (t Task) Note(message string) TaskNote {
 	return TaskNote{t.Status, t.Attempt, t.RunID, t.OverlayID, message}
 }
 
-// TaskFilter selects tasks.
+// TaskFilter selects tasks. Zero fields select all.
 type TaskFilter struct {
 	Project string // ID; "" for all
 	Status  TaskStatus

@@ -24,13 +24,13 @@ const (
 // RefusedInput is the error type of a test whose input the input schema must refuse. No program runs then.
 const RefusedInput = "invalid_input"
 
-// TestSource says who made a test.
+// TestSource is the origin of a test.
 type TestSource string
 
 // These are the sources of tests.
 const (
 	TestByPerson  TestSource = "person"
-	TestRecorded  TestSource = "recorded"  // kept from a run
+	TestRecorded  TestSource = "recorded"  // copied from a run
 	TestGenerated TestSource = "generated" // from the schemas
 )
 
@@ -134,13 +134,15 @@ func (e Expectation) check(add func(field, format string, args ...any)) {
 	}
 }
 
-// expectable returns the errors with which a program may end. Cancelled and interrupted runs are not its doing.
+// expectable returns the errors with which a program may end. Cancellation and interruption are left out, because the
+// program does not cause them.
 func expectable() []runtimes.ErrorType {
 	return []runtimes.ErrorType{runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied, runtimes.Timeout}
 }
 
-// Regressions records the failed checks that a publisher accepted, and why. They make a version a major one.
+// Regressions records the failed checks that a publisher accepted, and why. A version with regressions must be a new
+// major version.
 type Regressions struct {
 	Comment string       `json:"comment"`
 	Failed  []Regression `json:"failed"`

@@ -29,11 +29,11 @@ type SetTool struct {
 	Name    string `json:"name" doc:"Name of the tool: the agent's name when it was pinned."`
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
-	Missing bool   `json:"missing,omitempty" doc:"True if the version was deleted since."`
+	Missing bool   `json:"missing,omitempty" doc:"True if the version has been deleted."`
 
-	// The following say what happened to the version since. They are filled in when one set is read.
+	// The following fields describe the version today. They are filled in only when a single set is read.
 	Deprecated bool   `json:"deprecated,omitempty" doc:"True if the version is deprecated."`
 	Reason     string `json:"reason,omitempty" doc:"Why it is deprecated."`
 	Successor  string `json:"successor,omitempty" doc:"Reference to use instead."`
-	Newest     string `json:"newest,omitempty" doc:"The version that latest selects now, if it is another one."`
+	Newest     string `json:"newest,omitempty" doc:"The version that latest selects now, if it differs."`
 }

@@ -11,11 +11,11 @@ type Meter string
 // These are the meters.
 const (
 	RunsMeter       Meter = "runs"          // runs whose program started
-	CPUMeter        Meter = "cpuSeconds"    // of this server
-	GPUMeter        Meter = "gpuMinutes"    // times the number of GPUs
-	RemoteMeter     Meter = "remoteSeconds" // of remote services
-	RemoteCostMeter Meter = "remoteCost"    // that remote services report, in the server's currency
-	TokensMeter     Meter = "tokens"        // of language models
+	CPUMeter        Meter = "cpuSeconds"    // CPU time on this server
+	GPUMeter        Meter = "gpuMinutes"    // GPU time multiplied by the number of GPUs
+	RemoteMeter     Meter = "remoteSeconds" // time on remote services
+	RemoteCostMeter Meter = "remoteCost"    // cost that remote services report, in the server's currency
+	TokensMeter     Meter = "tokens"        // used by language models
 	EgressMeter     Meter = "egressBytes"   // between programs and granted hosts, in both directions
 	StorageMeter    Meter = "storageBytes"  // the highest measurement of the month
 )
@@ -74,8 +74,8 @@ type Use struct {
 	Amount float64
 }
 
-// Uses returns what a finished run adds to the meters. A run whose program never started adds nothing. Its tokens were
-// counted at each request to the language model.
+// Uses returns the amounts that a finished run adds to the meters. A run whose program never started adds nothing.
+// Tokens are left out, because they are counted at each request to the language model.
 func (r Run) Uses() []Use {
 	if r.StartedAt == nil {
 		return nil

@@ -26,7 +26,7 @@ func TestMonth(t *testing.T) {
 func TestMeters_SmallestUnits(t *testing.T) {
 	t.Parallel()
 	for _, m := range registry.Meters() {
-		if got := m.Amount(m.Smallest(1.5) + m.Smallest(1.5)); got != 3 && got != 4 { // meters of whole things round up
+		if got := m.Amount(m.Smallest(1.5) + m.Smallest(1.5)); got != 3 && got != 4 { // meters with whole units round up
 			t.Errorf("twice 1.5 %s is %v", m, got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// CheckVariable returns why an environment variable or a secret cannot have a name, "" if it can.
+// CheckVariable returns the reason why a name is not valid for an environment variable or a secret, "" if it is valid.
 func CheckVariable(name string) string {
 	switch {
 	case !variableForm.MatchString(name):

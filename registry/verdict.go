@@ -33,7 +33,7 @@ type Verdict struct {
 	Score             float64            `json:"score" doc:"1 minus the weights of the findings, at least 0."`
 	Findings          []Finding          `json:"findings"`
 	MoreFindings      int                `json:"moreFindings,omitempty" doc:"Number of findings that are left out."`
-	CapabilityChanges []CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the version before did not have."`
+	CapabilityChanges []CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the previous version did not have."`
 	MissingFlags      []string           `json:"missingFlags,omitempty" doc:"Safety flags that the grants and facts of the program require and that it does not declare."`
 	RulePack          string             `json:"rulePack" doc:"Names of the rule packs, separated by +."`
 	PolicyVersion     string             `json:"policyVersion" doc:"Digest of the rules and thresholds."`
@@ -52,13 +52,13 @@ type Finding struct {
 	Count    int      `json:"count,omitempty" doc:"How often the rule applies, if more than once. The place is the first."`
 }
 
-// CapabilityChange is a capability that a version has and the one before had not.
+// CapabilityChange is a capability of a version that the previous version did not have.
 type CapabilityChange struct {
 	Kind    string `json:"kind" enum:"host,hostFunction,tool,files,write,subprocess,processes,secret,import,dynamic,environment"`
 	Name    string `json:"name"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
-	Message string `json:"message" doc:"In words, for example newly reaches api.example.com:443 (main.py:12)."`
+	Message string `json:"message" doc:"Description, for example: newly reaches api.example.com:443 (main.py:12)."`
 }
 
 // GateMode is how a workspace uses the gate.

@@ -48,7 +48,7 @@ func (s set) positions() int {
 	return n
 }
 
-// longest returns the maximum number of items in an array of a flat set.
+// longest returns the maximum number of items that a flat set allows in an array. limited is false if there is none.
 func (s set) longest() (n int, limited bool) {
 	n, limited = s.most("maxItems")
 	for _, p := range s {

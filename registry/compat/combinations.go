@@ -2,7 +2,7 @@ package compat
 
 import "slices"
 
-// combinations proves anyOf, oneOf and the keywords that are not compared.
+// combinations proves anyOf and oneOf. It proves the uncompared keywords only if both schemas have the same.
 func (p *prover) combinations(g goal) bool {
 	ok := p.alternatives(g, "anyOf", "must match one of `anyOf` now", "no longer needs to match one of `anyOf`")
 	ok = p.alternatives(g, "oneOf", "must match exactly one of `oneOf` now", "no longer needs to match exactly one of `oneOf`") && ok
@@ -14,15 +14,15 @@ func (p *prover) combinations(g goal) bool {
 	return ok
 }
 
-// uncompared lists keywords that tool schemas rarely have. A schema fits them only if it has the same. The keywords of
-// one group are read together.
+// uncompared lists keywords that tool schemas rarely have. They are proven only if the other schema has them with the
+// same values. The keywords of one group depend on each other.
 var uncompared = [][]string{
 	{"not"}, {"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"propertyNames"},
 	{"dependentRequired"}, {"dependentSchemas"}, {"dependencies"}, {"unevaluatedProperties"}, {"unevaluatedItems"}, {"$dynamicRef"},
 }
 
-// unchanged reports whether one schema of the set has the same keywords. The keywords whose meaning depends on the rest
-// of their schema count as changed.
+// unchanged reports whether one schema of the set has the keywords of a group with the same values. Keywords whose
+// meaning depends on the rest of their schema count as changed.
 func (p *prover) unchanged(g goal, group []string) bool {
 	switch group[0] {
 	case "dependencies", "$dynamicRef":
@@ -38,8 +38,8 @@ func (p *prover) unchanged(g goal, group []string) bool {
 	})
 }
 
-// alternatives needs one alternative that accepts every value. With oneOf, the others must also reject every value. A
-// set with several types may have one alternative per type.
+// alternatives proves anyOf or oneOf by one alternative that accepts every value. With oneOf, the others must also
+// reject every value. A set with several types may have one alternative per type.
 func (p *prover) alternatives(g goal, keyword, added, gone string) bool {
 	branches := g.that.list(keyword)
 	if len(branches) == 0 {
@@ -109,7 +109,7 @@ func (s set) rejectedBy(other set) bool {
 	return finite && !slices.ContainsFunc(values, func(value any) bool { return !other.rejects(value) && other.kinds()&valueKind(value) != 0 })
 }
 
-// membersDisjoint handles objects: both sets require one property, and its values cannot fit both.
+// membersDisjoint proves that no object fits both sets: one of them requires a property, and no value of it fits both.
 func (p *prover) membersDisjoint(left, right set, depth int) bool {
 	l, r := shape{these: left, names: left.described()}, shape{these: right, names: right.described()}
 	needed := left.requires()

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Answer says whether every document of one schema fits another.
+// Answer is the answer to the question whether every document of one schema fits another.
 type Answer string
 
 // The answers. Described means Yes for documents whose objects have only properties that the first schema describes,
@@ -24,7 +24,7 @@ const (
 	Unknown   Answer = "unknown"
 )
 
-// Effect says how a change alters the set of accepted documents.
+// Effect is the way in which a change alters the set of accepted documents.
 type Effect string
 
 // The effects. Adds and Removes concern properties that only one of the schemas describes.
@@ -36,7 +36,7 @@ const (
 )
 
 // Change is one difference in words for people. Pointer refers to the new schema, or to the old one if the new schema
-// has no such place.
+// has no such location.
 type Change struct {
 	Effect  Effect `json:"effect"`
 	Pointer string `json:"pointer"`
@@ -92,8 +92,8 @@ func Compare(before, after json.RawMessage, subject string) (Result, error) {
 	return result, nil
 }
 
-// gather merges the findings into one list without repetition: a new required property is reported once, and a removed
-// property takes its constraints with it.
+// gather merges the findings into one list without repetition: a new required property is reported once, and
+// constraints inside a removed property are left out.
 func gather(w properties, narrowed, widened []Change) []Change {
 	var all []Change
 	beneath := func(path string, roots map[string]string) bool {

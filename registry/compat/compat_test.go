@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 		"draft-07 beside 2020-12": {`{` + draft7 + `"items":[{"type":"integer"}],"additionalItems":false}`, `{"prefixItems":[{"type":"integer"}],"items":false}`, "yes", "yes", nil},
 		"ignored beside $ref":     {`{` + draft7 + `"definitions":{"n":{"type":"number"}},"properties":{"a":{"$ref":"#/definitions/n","maximum":3}}}`, `{"properties":{"a":{"type":"number","maximum":3}}}`, "no", "yes", nil},
 		"format":                  {`{"type":"string"}`, `{"type":"string","format":"date"}`, "no", "yes", []string{"must have the format date now"}},
-		"format of no meaning":    {`{"type":"string"}`, `{"type":"string","format":"postcode"}`, "yes", "yes", nil},
+		"format without meaning":  {`{"type":"string"}`, `{"type":"string","format":"postcode"}`, "yes", "yes", nil},
 		"pattern":                 {`{"type":"string","pattern":"^a"}`, `{"type":"string","pattern":"^[ab]"}`, "unknown", "unknown", []string{"must match", "need not match"}},
 		"same exclusion":          {`{"not":{"const":1},"maximum":3}`, `{"not":{"const":1},"maximum":5}`, "yes", "no", []string{"widens /maximum"}},
 		"same condition":          {`{"if":{"maximum":3},"then":{"minimum":1}}`, `{"if":{"maximum":3},"then":{"minimum":1},"title":"x"}`, "yes", "yes", nil},
@@ -82,7 +82,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Every counterexample must really contradict the schema.
+// TestWitnessesAreTrue checks that each counterexample fits one schema and not the other.
 func TestWitnessesAreTrue(t *testing.T) {
 	t.Parallel()
 	before, after := `{"properties":{"days":{"type":"integer","maximum":14}}}`, `{"properties":{"days":{"type":"integer","maximum":10}},"required":["days"]}`
@@ -91,7 +91,7 @@ func TestWitnessesAreTrue(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if !fits(t, before, got.Refused) || fits(t, after, got.Refused) {
-		t.Errorf("%s is no witness", got.Refused)
+		t.Errorf("%s is not a counterexample", got.Refused)
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// dice generates schemas and documents from few names and values, so that they overlap.
+// dice generates random schemas and documents. It uses few names and values, so that schemas and documents have them in
+// common.
 type dice struct{ *rand.Rand }
 
 func (d dice) one(of ...any) any { return of[d.IntN(len(of))] }
@@ -15,7 +16,7 @@ func (d dice) name() string { return string(rune('a' + d.IntN(3))) }
 
 func (d dice) value() any { return d.one(nil, true, false, -1, 0, 1, 2, 3, 1.5, "", "x", "xx", "a") }
 
-// schema generates a schema. The root has more keywords.
+// schema generates a schema. The root may have keywords that subschemas do not have.
 func (d dice) schema(depth int) any {
 	if depth > 0 && d.IntN(12) == 0 {
 		return d.one(true, false)
@@ -107,7 +108,7 @@ func (d dice) keyword(s map[string]any, depth int) {
 	}
 }
 
-// changed copies a schema and changes a few things.
+// changed returns a copy of a schema with a few random changes.
 func (d dice) changed(s any) any {
 	object, ok := s.(map[string]any)
 	if !ok {
@@ -178,7 +179,7 @@ func (d dice) changed(s any) any {
 
 func names(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
-// document generates a document from the names and values of two schemas.
+// document generates a document from the names and values of one of two schemas.
 func (d dice) document(before, after any) any { return d.fitting(d.one(before, after), 0) }
 
 func (d dice) fitting(s any, depth int) any {

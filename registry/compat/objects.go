@@ -28,8 +28,8 @@ func (s *side) matches(pattern, name string) bool {
 type shape struct {
 	these  set
 	names  map[string]bool // properties with a schema of their own
-	closed bool            // rejects properties without a name or pattern
-	open   bool            // allows other properties only by omission, and these are ignored
+	closed bool            // rejects properties that no name or pattern describes
+	open   bool            // allows other properties only because no keyword forbids them; they are ignored
 }
 
 func (p *prover) shape(these set) shape {
@@ -45,7 +45,7 @@ func (p *prover) shape(these set) shape {
 	return s
 }
 
-// value returns the schemas for a property. absent means that no property can have that name.
+// value returns the schemas for the property with a name. absent means that no property can have that name.
 func (s shape) value(name string) (all set, absent bool) {
 	for _, p := range s.these {
 		known := false
@@ -71,7 +71,8 @@ func (s shape) matched(name string) bool {
 	})
 }
 
-// rest returns the schemas for properties without a name or pattern.
+// rest returns the schemas for properties that no name or pattern describes. absent means that there can be no such
+// property.
 func (s shape) rest() (all set, absent bool) {
 	for _, p := range s.these {
 		if rest := p.optional("additionalProperties"); rest != nil {
@@ -152,7 +153,7 @@ func (p *prover) members(g goal, s shape) bool {
 	return ok
 }
 
-// others proves the constraints on properties without a name or pattern.
+// others proves the constraints on properties that no name or pattern describes.
 func (p *prover) others(g goal, s shape) bool {
 	asked, has := g.that.sub("additionalProperties")
 	if !has {

@@ -13,7 +13,7 @@ type prover struct {
 	described bool // treat objects that are open by omission as having only described properties
 	quiet     bool // do not record reasons
 	found     []Change
-	open      map[string]int // goals under proof by path length: assumed when they recur deeper in the document
+	open      map[string]int // path lengths of the goals under proof; a goal that recurs deeper in the document is assumed
 	steps     int
 }
 
@@ -41,7 +41,8 @@ func (p *prover) run(a, b *side) bool {
 	return p.proves(goal{these: set{a.root()}, that: b.root()})
 }
 
-// add records why a goal is not proven: a new constraint, or a constraint that is gone.
+// add records why a goal is not proven, and returns false. The message is added if the new schema must accept
+// everything, gone otherwise.
 func (p *prover) add(g goal, keyword, added, gone string) bool {
 	if p.quiet || len(p.found) >= maxChanges {
 		return false
@@ -63,7 +64,7 @@ func (p *prover) add(g goal, keyword, added, gone string) bool {
 
 func quoted(path string) string { return "`" + path + "`" }
 
-// silently tries a proof whose failure is not recorded.
+// silently runs a proof without recording why it fails.
 func (p *prover) silently(try func() bool) bool {
 	before := p.quiet
 	p.quiet = true
@@ -80,7 +81,8 @@ func (p *prover) proves(g goal) bool {
 	g.depth++
 	key := g.key()
 	if length, again := p.open[key]; again {
-		// Assuming the goal deeper in the document is induction. Assuming it for the same value would prove anything.
+		// The same goal deeper in the document may be assumed: this is induction. For the same value the assumption
+		// would prove anything.
 		return len(g.path) > length || p.add(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	p.open[key] = len(g.path)
@@ -149,7 +151,7 @@ func (p place) without(keyword string) place {
 	return place{side: p.side, pointer: p.pointer, value: members, removed: p.removed + "-" + keyword}
 }
 
-// showsValues tries each value of an enumerated set.
+// provesValues checks each value of an enumerated set.
 func (p *prover) provesValues(g goal, values []any) bool {
 	var refused []string
 	for _, value := range values {
@@ -171,7 +173,7 @@ func (p *prover) provesValues(g goal, values []any) bool {
 	return p.add(g, "", "no longer accepts "+list, "may also be "+list+" now")
 }
 
-// showsWhole proves the schema one keyword after the other.
+// provesWhole proves the schema one keyword after the other.
 func (p *prover) provesWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
 		return takes || p.add(g, "", "is no longer allowed", "is now allowed")

@@ -71,7 +71,7 @@ func (b bound) whole(inwards int) bound {
 	return bound{value: new(big.Rat).SetInt(floor)}
 }
 
-// within reports whether a bound is at least as narrow as the required one.
+// within reports whether a bound is at least as narrow as the bound asked.
 func (b bound) within(asked bound, inwards int) bool {
 	if b.value == nil {
 		return false
@@ -134,7 +134,7 @@ func (p *prover) multiples(g goal) bool {
 	return p.add(g, "multipleOf", "must be a multiple of "+string(n)+" now", "need not be a multiple of "+string(n)+" any more")
 }
 
-// most and least return the narrowest count of a flat set for a keyword.
+// most and least return the strictest limit that a flat set has under a keyword such as maxItems.
 func (s set) most(keyword string) (n int, ok bool) {
 	for _, p := range s {
 		if here, has := p.count(keyword); has && (!ok || here < n) {
@@ -154,7 +154,8 @@ func (s set) least(keyword string) int {
 	return n
 }
 
-// sizes proves minX and maxX for a set with at least, and if limited at most, so many elements.
+// sizes proves the keywords lowest and highest, such as minItems and maxItems, for a set whose values have at least
+// atLeast and, if limited, at most atMost elements.
 func (p *prover) sizes(g goal, lowest, highest, unit string, atLeast, atMost int, limited bool) bool {
 	ok := true
 	if asked, has := g.that.count(lowest); has && asked > atLeast {
@@ -183,7 +184,7 @@ func (p *prover) texts(g goal) bool {
 	return ok
 }
 
-// add reports whether one of the schemas has this value for a keyword.
+// add reports whether one of the schemas has the keyword with this value.
 func (s set) add(keyword, value string) bool {
 	for _, p := range s {
 		if here, ok := p.text(keyword); ok && here == value {

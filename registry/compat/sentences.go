@@ -29,7 +29,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// text lists kinds in words.
+// text lists the types of a kind in words, for example "a string or null".
 func (k kind) text() string {
 	if k == anything {
 		return "anything"

@@ -16,11 +16,12 @@ func unescape(fragment string) string {
 	return fragment
 }
 
-// set is a list of schemas that all hold for one value. A flat set has no references and no allOf: they are expanded.
+// set is a list of schemas that a value must all satisfy. A flat set has no references and no allOf: they are expanded.
 type set []place
 
-// flat expands a set and lists its alternatives as described only. never is true if one of the schemas is false. A
-// reference to a schema that was split into cases resolves to the current case, not to the whole.
+// flat expands a set. It adds the alternatives of the set as conditional places, which only describe properties. never
+// is true if one of the schemas is false. A reference to a schema that was split into cases resolves to the current
+// case, not to the whole.
 func (s set) flat() (all set, never bool) {
 	seen, split := map[string]bool{}, map[string]bool{}
 	for _, p := range s {
@@ -240,7 +241,7 @@ func (p place) always() []place {
 	return all
 }
 
-// conditions returns the subschemas that hold for the same value under some condition.
+// conditions returns the subschemas that accepted values must satisfy only under some condition.
 func (p place) conditions() []place {
 	all := append(p.list("anyOf"), p.list("oneOf")...)
 	for _, keyword := range []string{"if", "then", "else"} {
@@ -257,8 +258,8 @@ func (p place) conditions() []place {
 	return all
 }
 
-// open reports whether the objects of a set may have undescribed properties only by omission. A schema that describes
-// no property is open on purpose.
+// openByOmission reports whether the set allows undescribed properties only because no keyword mentions them. A set
+// that describes no property is open on purpose.
 func (s set) openByOmission() bool {
 	explicit := false
 	s.applicable(func(p place) {

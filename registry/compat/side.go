@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// side is one of the two schemas.
+// side is one of the two compared schemas.
 type side struct {
 	id       string // distinguishes the two sides
 	raw      json.RawMessage
@@ -43,7 +43,8 @@ func newSide(id string, raw json.RawMessage) (*side, error) {
 	return s, nil
 }
 
-// namesWithin searches the whole document, including examples: anything that may be an anchor or ID counts as one.
+// namesWithin reports whether a document has an anchor or an ID. It also searches examples, and counts everything that
+// may be an anchor or ID.
 func namesWithin(value any, root bool) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -79,14 +80,14 @@ func sameDocument(a, b *side) bool {
 	return errLeft == nil && errRight == nil && left == right
 }
 
-// place is a schema within a side. A synthetic place narrows the other schemas of its set and
-// value holds its content.
+// place is a schema within a side. A synthetic place is not in the document: it narrows the other schemas of its set,
+// and value holds its content.
 type place struct {
 	side        *side
 	pointer     string
 	value       any
 	synthetic   bool
-	removed     string // keywords removed from value because they were split into cases
+	removed     string // keywords removed from value, because the proof handles their alternatives case by case
 	conditional bool   // an alternative that may not apply: it constrains nothing, but describes properties
 }
 
@@ -104,7 +105,7 @@ func (p place) key() string {
 	return key
 }
 
-// get returns the value of a keyword if the dialect knows it here.
+// get returns the value of a keyword, if the dialect does not ignore the keyword in this schema.
 func (p place) get(keyword string) (any, bool) {
 	object, ok := p.value.(map[string]any)
 	if !ok {
@@ -137,7 +138,7 @@ func (p place) has(keyword string) bool {
 	return ok
 }
 
-// at returns a subschema of this one.
+// at returns the subschema with a value, at these tokens below p.
 func (p place) at(value any, tokens ...string) place {
 	pointer := p.pointer
 	for _, token := range tokens {
@@ -146,7 +147,7 @@ func (p place) at(value any, tokens ...string) place {
 	return place{side: p.side, pointer: pointer, value: value, conditional: p.conditional}
 }
 
-// unconditional returns the place as a constraint instead of a mere description.
+// unconditional returns the place as a constraint. A conditional place only describes properties.
 func (p place) unconditional() place {
 	p.conditional = false
 	return p

@@ -2,8 +2,8 @@ package compat
 
 import "slices"
 
-// properties lists properties that only one of two schemas describes, with their place in a document and the pointer to
-// their schema.
+// properties lists the properties that only one of two schemas describes: from their path in a document to the pointer
+// of their schema.
 type properties struct{ added, removed map[string]string }
 
 const maxWalk = 2_000
@@ -13,7 +13,8 @@ type walker struct {
 	seen map[string]bool
 }
 
-// walkProperties descends both schemas together, under all conditions, and records added and removed properties.
+// walkProperties descends both schemas together and records added and removed properties, including those that are
+// described only under a condition.
 func walkProperties(old, now *side) properties {
 	w := walker{properties{map[string]string{}, map[string]string{}}, map[string]bool{}}
 	if !old.named && !now.named {
@@ -87,7 +88,7 @@ func (s set) members() members {
 	return all
 }
 
-// takes reports whether a property is allowed without being named.
+// takes reports whether additionalProperties or a pattern covers a property with this name.
 func (m members) takes(name string) bool {
 	return slices.ContainsFunc(m.other, func(p pattern) bool { return p.side.matches(p.text, name) })
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxTries   = 20_000 // documents to try
-	maxPerPart = 24     // per subschema
+	maxPerPart = 24     // values per subschema
 	maxDepth   = 3
 )
 
@@ -209,7 +209,7 @@ func (m *maker) objects(a, b set, depth int) []any {
 	return all
 }
 
-// any generates values for each schema separately, because not all of them may hold.
+// any generates values for each schema separately, because no value may fit all of them.
 func (m *maker) any(a, b set, depth int) []any {
 	all := m.values(nil, b, depth)
 	for _, p := range a {

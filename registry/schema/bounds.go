@@ -33,7 +33,7 @@ type bounds struct {
 }
 
 // size describes a node's expansion: the number of schemas and their nesting depth. open is set while a node is being
-// counted; meeting such a node again means that it refers to itself.
+// counted. A node that is reached again while it is open refers to itself.
 type size struct {
 	count, chain int
 	open         bool
@@ -46,7 +46,8 @@ func (b *bounds) visit(n *node) *fault.Detail {
 		}
 		return nil
 	}
-	// This recursion is as deep as the longest chain, which is rejected only on the way back. maxValues limits it.
+	// The recursion is as deep as the longest chain. A chain that is too long is rejected only when the recursion
+	// returns, so maxValues is what limits the depth.
 	b.sizes[n] = size{open: true}
 	total := size{count: 1, chain: 1}
 	for _, other := range b.targets(n) {
@@ -66,7 +67,7 @@ func (b *bounds) visit(n *node) *fault.Detail {
 	return nil
 }
 
-// targets lists the schemas that apply in place. A $dynamicRef may refer to any schema with its anchor.
+// targets lists the schemas that apply to the same value as n. A $dynamicRef may refer to any schema with its anchor.
 func (b *bounds) targets(n *node) []*node {
 	all := n.inPlace()
 	if n.dynamic != nil && n.dynamic.anchor != "" {

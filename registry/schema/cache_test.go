@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// A schema of 60 kB with 1,900 properties uses 1.2 MiB, and the cache had room for 512 of them.
+// TestCacheBoundsTheSizeOfItsSchemas checks that a cache with room for 512 schemas also limits their total size. A
+// compiled schema of 60 kB with 1,900 properties uses 1.2 MiB.
 func TestCacheBoundsTheSizeOfItsSchemas(t *testing.T) {
 	t.Parallel()
 	cache := schema.NewCache(512)
@@ -24,12 +25,12 @@ func TestCacheBoundsTheSizeOfItsSchemas(t *testing.T) {
 	}
 	first := get(text(0))
 	if get(text(0)) != first {
-		t.Error("a schema is not kept")
+		t.Error("a schema is not cached")
 	}
 	for i := range 10 {
 		get(text(i + 1))
 	}
 	if get(text(0)) == first {
-		t.Error("all of 2.6 MB are kept")
+		t.Error("all of 2.6 MB are cached")
 	}
 }

@@ -1,6 +1,6 @@
 package schema
 
-// combined checks the keywords that apply in place: references, combinations and conditions.
+// combined checks the keywords that apply other schemas to the same value: references, combinations and conditions.
 func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 	ok := true
 	every := func(other *node) bool {
@@ -44,7 +44,7 @@ func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 	return ok
 }
 
-// target resolves a $dynamicRef to the outermost resource under evaluation that has the anchor.
+// target resolves a $dynamicRef to the schema with its anchor in the outermost resource under evaluation that has one.
 func (e *evaluation) target(d *dynamicRef) *node {
 	if d.anchor != "" {
 		for _, s := range e.scopes {
@@ -104,7 +104,7 @@ func (r *report) branch() *report {
 }
 
 // noAlternative reports why no alternative fits. The intended alternative is the one whose type and constants match. If
-// there is exactly one, its problems are reported. Otherwise details would help little.
+// there is exactly one, its problems are reported. Otherwise the message only says that no alternative matches.
 func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	if r == nil || e.over() {
 		return
@@ -130,7 +130,7 @@ func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// sift keeps the branches without a certain kind of problem, and collects the types that the other branches expected.
+// sift returns the branches without problems of one kind. It also returns the types that the other branches expected.
 func (e *evaluation) sift(branches []*report, isSort func(problem) bool) (kept []*report, types typeSet) {
 	for _, b := range branches {
 		out := false

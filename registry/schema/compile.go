@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// home is the address of the schema that is compiled. It ends in .invalid, so that it cannot exist, and is never
+// home is the address of the schema that is compiled. Its host ends in .invalid, so it cannot exist. It is never
 // loaded.
 const home = "https://schema.invalid/root.json"
 
@@ -63,8 +63,8 @@ func compile(doc any, found survey) (*Schema, error) {
 	}
 	g := newGraph(doc)
 	for _, pointer := range found.dynamicAnchors {
-		// An example or a default may contain a value that looks like an anchor and does not compile. It is not an
-		// anchor.
+		// An example or a default may contain a value that looks like an anchor. It is ignored if it does not compile
+		// as a schema.
 		if anchored, err := compileAt(c, pointer); err == nil {
 			g.node(anchored)
 		}
@@ -126,8 +126,8 @@ func checkMeta(doc any) error {
 	return nil
 }
 
-// These functions return the meta-schemas. Each is built once, when first needed, because that takes much longer than
-// compiling a usual schema.
+// These functions return the meta-schemas. Each is built once, when it is first needed, because building it takes much
+// longer than compiling a usual schema.
 var (
 	metaOf2020 = metaSchema(draft2020)
 	metaOf7    = metaSchema(draft7)
@@ -148,7 +148,7 @@ func metaSchema(dialect string) func() (*node, error) {
 	})
 }
 
-// dialectOf returns the meta-schema of a document.
+// dialectOf returns the meta-schema of the dialect that a document names in $schema, 2020-12 by default.
 func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 	object, _ := doc.(map[string]any)
 	named, ok := object["$schema"].(string)

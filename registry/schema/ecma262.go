@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkECMA reports whether a pattern is a regular expression of ECMA-262 with the flag u, as clients of a tool compile
-// it. RE2 and the backtracking engine accept more, and a client fails on those patterns.
+// checkECMA returns an error if a pattern is not a regular expression of ECMA-262 with the flag u, the form that
+// clients of a tool compile. RE2 and the backtracking engine accept more patterns, and clients fail on those.
 func checkECMA(text string) error {
 	if !utf8.ValidString(text) {
 		return errBadPattern
@@ -61,7 +61,7 @@ func groupsOf(text string) (names []string, count int) {
 	return names, count
 }
 
-// next consumes a prefix.
+// next consumes a prefix if the rest of the pattern starts with it.
 func (p *ecmaParser) next(prefix string) bool {
 	if !strings.HasPrefix(p.in[p.pos:], prefix) {
 		return false
@@ -119,7 +119,7 @@ func (p *ecmaParser) term(depth *int) error {
 	return p.quantifier()
 }
 
-// open reads the start of a group.
+// open reads the start of a group, after which its terms follow.
 func (p *ecmaParser) open() error {
 	p.pos++
 	fixed := false
@@ -269,7 +269,7 @@ func (p *ecmaParser) property() error {
 	return nil
 }
 
-// isProperty reports whether RE2 knows a property: a category or a script by its long name.
+// isProperty reports whether RE2 supports a Unicode property: a category, or a script by its long name.
 func isProperty(body string) bool {
 	name, value, two := strings.Cut(body, "=")
 	if !two {
@@ -343,7 +343,7 @@ func (p *ecmaParser) member() (r rune, set bool, err error) {
 	return p.character()
 }
 
-// patternError says why a pattern is refused.
+// patternError is the reason why a pattern is rejected.
 type patternError string
 
 func (e patternError) Error() string { return string(e) }
@@ -363,7 +363,7 @@ var (
 	errProperty        error = patternError(notECMA + `write a property of characters as \p{L}, \p{Lu} or \p{Script=Greek}`)
 )
 
-// badEscape refuses an escape that does not exist.
+// badEscape returns the error for an escape that ECMA-262 does not have.
 func badEscape(escaped string) error {
 	if escaped == "A" {
 		return patternError(notECMA + `write ^ instead of \A`)

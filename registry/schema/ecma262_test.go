@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// TestPatterns_NotECMA262_Refused reads the patterns that a test of the Studio gives to JavaScript.
+// TestPatterns_NotECMA262_Refused reads the same list of patterns as a test of the Studio, which compiles them in
+// JavaScript.
 func TestPatterns_NotECMA262_Refused(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/patterns.txt")

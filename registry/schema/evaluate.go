@@ -12,7 +12,8 @@ import (
 // MaxDetails is the maximum number of problems that Validate lists.
 const MaxDetails = 50
 
-// maxBranchDetails is the maximum number of problems kept for an alternative that may turn out not to matter.
+// maxBranchDetails is the maximum number of problems collected for one alternative of anyOf or oneOf, because they may
+// not be reported in the end.
 const maxBranchDetails = 10
 
 // maxWork limits one check, in steps of about ten nanoseconds, so that the worst case takes about half a second. A
@@ -27,7 +28,7 @@ type evaluation struct {
 	scopes  []*scope      // resources under evaluation, outermost first
 	path    []string      // tokens of the pointer to the current value
 	stopped *fault.Detail // reason why the check ended early; all later checks return false
-	full    bool          // the list of problems is full; all later checks return false
+	full    bool          // the report is full; all later checks return false
 }
 
 // report collects problems. A nil report means that only the result is needed.
@@ -36,15 +37,16 @@ type report struct {
 	found []problem
 }
 
-// problem is a detail, with the data needed to choose between alternatives.
+// problem is a detail, with the data that noAlternative needs to find the intended alternative.
 type problem struct {
 	fault.Detail
 	depth int     // depth of the value in the document
 	types typeSet // for a wrong type: the expected types
 }
 
-// evaluate first checks without collecting problems. Most documents fit, and then alternatives that do not fit need no
-// messages. Only if the document does not fit does it run again to collect the problems.
+// evaluate first checks without collecting problems, which is faster: most documents fit, so the messages of
+// alternatives that do not fit would be wasted. If the document does not fit, evaluate checks it again and collects the
+// problems.
 func evaluate(root *node, doc any, work int) []fault.Detail {
 	quick := newEvaluation(work)
 	if quick.fits(root, doc, nil, nil) {
@@ -64,7 +66,7 @@ func evaluate(root *node, doc any, work int) []fault.Detail {
 
 func newEvaluation(work int) *evaluation { return &evaluation{work: work, slow: slowPatternBudget} }
 
-// details removes duplicates, which two schemas may produce.
+// details returns the problems without duplicates. Two schemas may report the same problem.
 func (r *report) details() []fault.Detail {
 	var details []fault.Detail
 	seen := map[[2]string]bool{}
@@ -200,7 +202,7 @@ func (e *evaluation) typed(n *node, v any, r *report, own *marks) bool {
 	return true
 }
 
-// at checks a part of the value.
+// at checks a member of the current value: the property or item with this token.
 func (e *evaluation) at(token string, n *node, v any, r *report) bool {
 	e.path = append(e.path, token)
 	ok := e.fits(n, v, r, nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// TestFormats checks the asserted formats against the documents that define them, with our own cases.
+// TestFormats checks the asserted formats with our own cases. Comments name the documents that define the formats.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ takes, refuses []string }{
@@ -68,7 +68,7 @@ func TestFormats(t *testing.T) {
 			}
 			check(tt.takes, true)
 			check(tt.refuses, false)
-			for _, other := range []string{"1", "null", "[]", "{}", "true"} { // a format says nothing of what is no text
+			for _, other := range []string{"1", "null", "[]", "{}", "true"} { // a format applies only to strings
 				if len(s.Validate(json.RawMessage(other))) != 0 {
 					t.Errorf("%s is refused", other)
 				}
@@ -77,7 +77,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestLargeNumbers compares numbers that no float holds, by their decimal digits.
+// TestLargeNumbers checks that numbers that no float can represent are compared by their decimal digits.
 func TestLargeNumbers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -22,7 +22,7 @@ func newGraph(doc any) *graph {
 	return &graph{doc: doc, nodes: map[*jsonschema.Schema]*node{}, scopes: map[string]*scope{}}
 }
 
-// node returns the node of a schema, which finish fills in. Schemas nest too deeply for recursion.
+// node returns the node of a schema. finish fills it in later, because schemas nest too deeply for recursion.
 func (g *graph) node(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
@@ -36,7 +36,7 @@ func (g *graph) node(s *jsonschema.Schema) *node {
 	return n
 }
 
-// finish fills in all requested nodes and those they refer to.
+// finish fills in all nodes that node has returned, and the nodes they refer to.
 func (g *graph) finish() *fault.Detail {
 	for i := 0; i < len(g.all); i++ { // fill appends to all
 		if problem := g.fill(g.all[i], g.sources[i]); problem != nil {
@@ -58,7 +58,7 @@ func (g *graph) fill(n *node, s *jsonschema.Schema) *fault.Detail {
 		return &fault.Detail{Pointer: n.pointer + "/$recursiveRef", Code: "$ref", Message: "belongs to draft 2019-09; use $ref or $dynamicRef"}
 	}
 	if s.DraftVersion < 2019 && s.Ref != nil {
-		n.ref = g.node(s.Ref) // Keywords next to a $ref have no effect here; the library fails to drop some newer ones.
+		n.ref = g.node(s.Ref) // In draft-07 keywords next to a $ref have no effect. The library fails to drop some newer ones.
 		return nil
 	}
 	n.types = typesOf(s.Types)

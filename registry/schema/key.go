@@ -44,7 +44,7 @@ func writeKey(b *strings.Builder, v any) {
 	}
 }
 
-// writeText writes a string with its length in front, so that no string can look like another value.
+// writeText writes a string after its length, so that no string has the same text as another value.
 func writeText(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	b.WriteString(strconv.Itoa(len(s)))

@@ -59,7 +59,7 @@ func (m *marks) hasItem(i int) bool {
 	return ok || i < m.items
 }
 
-// add adds the parts that an inner schema has evaluated.
+// add adds the properties and items that an inner schema has evaluated.
 func (m *marks) add(inner *marks) {
 	if m == nil || inner == nil {
 		return
@@ -74,7 +74,7 @@ func (m *marks) add(inner *marks) {
 	}
 }
 
-// size returns the number of entries that add copies.
+// size returns the number of entries that add copies, as a measure of its cost.
 func (m *marks) size() int {
 	if m == nil {
 		return 0

@@ -7,10 +7,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a schema with all lookups resolved that a check needs. Nodes form a graph with cycles.
+// node is a schema whose references are resolved to other nodes. Nodes form a graph with cycles.
 type node struct {
 	pointer string
-	scope   *scope // enclosing part with an $id; nil where no $dynamicRef needs it
+	scope   *scope // enclosing schema with an $id; nil if no schema has a $dynamicRef
 
 	always, never bool // the schemas true and {}, and false
 	types         typeSet
@@ -48,10 +48,10 @@ type node struct {
 	minimum, maximum, above, below, multiple *decimal
 }
 
-// dynamicRef is a $dynamicRef. It holds the target for the case that no outer schema under evaluation overrides it.
+// dynamicRef is a $dynamicRef. fallback is its target if no outer schema under evaluation overrides it.
 type dynamicRef struct {
 	fallback *node
-	anchor   string // "" if the reference is no anchor, or its target no dynamic one
+	anchor   string // "" if the reference is not an anchor, or its target is not a dynamic anchor
 }
 
 // scope is a schema resource, which is a schema with an $id or the whole document, with its dynamic anchors.
@@ -95,8 +95,8 @@ func (n *node) inPlace() []*node {
 	return all
 }
 
-// describesObject reports whether only objects fit. It follows references and combinations, which end because compiling
-// has checked them.
+// describesObject reports whether only objects fit. It follows references and combinations. The recursion ends because
+// Compile rejects schemas that refer to themselves for the same value.
 func (n *node) describesObject() bool {
 	isObject := (*node).describesObject
 	switch {

@@ -47,8 +47,8 @@ func (e *evaluation) members(n *node, object map[string]any, r *report, own *mar
 	return ok
 }
 
-// each visits the properties of an object until one does not fit. With a report it visits all of them, sorted by name,
-// so that results are deterministic.
+// each calls fits for the properties of an object until one does not fit. With a report it visits all properties,
+// sorted by name, so that messages have a fixed order.
 func (e *evaluation) each(object map[string]any, r *report, fits func(name string, v any) bool) bool {
 	if r == nil {
 		for name, v := range object {
@@ -71,7 +71,8 @@ func (e *evaluation) each(object map[string]any, r *report, fits func(name strin
 	return ok
 }
 
-// name checks a property's name. A problem is reported for the object.
+// name checks a property's name against propertyNames. It reports a problem at the object, because a name has no
+// pointer.
 func (e *evaluation) name(n *node, name string, r *report) bool {
 	branch := r.branch()
 	if e.fits(n, name, branch, nil) {
@@ -106,7 +107,7 @@ func (e *evaluation) member(n *node, name string, v any, r *report, own *marks) 
 	return e.extra("additionalProperties", n.additional, name, v, r) && ok
 }
 
-// extra checks a property that the schema does not name.
+// extra checks a property that the schema does not name against n. code is the keyword of n.
 func (e *evaluation) extra(code string, n *node, name string, v any, r *report) bool {
 	if n.never {
 		return e.wrong(r, code, "has a property that is not allowed: "+shown(name))
@@ -180,7 +181,7 @@ func (e *evaluation) contains(n *node, array []any, r *report, own *marks) bool 
 	return true
 }
 
-// unevaluated checks the parts that no other keyword has evaluated.
+// unevaluated checks the properties and items that no other keyword has evaluated.
 func (e *evaluation) unevaluated(n *node, v any, r *report, own *marks) bool {
 	if !e.spend(own.size()) {
 		return false
@@ -278,7 +279,8 @@ func (e *evaluation) number(n *node, literal json.Number, r *report) bool {
 	return ok && e.spend(16)
 }
 
-// counts checks a number of things against its limits. suffix completes the keywords (minItems, maxItems).
+// counts checks a number of items, properties or characters against its limits. suffix completes the keyword: Items
+// makes minItems and maxItems.
 func (e *evaluation) counts(r *report, have int, least, most *int, suffix, one, many string) bool {
 	ok := true
 	if least != nil && have < *least {

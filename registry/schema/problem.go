@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// problemOf returns the cause and the place of the library's compile error.
+// problemOf converts the library's compile error to a detail with pointer and message.
 func problemOf(err error, doc any) fault.Detail {
 	var (
 		elsewhere  *jsonschema.LoadURLError
@@ -47,7 +47,7 @@ func patternPointer(err *jsonschema.InvalidRegexError) string {
 }
 
 // reference returns the pointer to the $ref or $dynamicRef that resolves to an address, "" if it finds none. The
-// library does not report it.
+// library's errors do not contain this pointer.
 func reference(doc any, address string, withFragment bool) string {
 	base, frag, _ := strings.Cut(address, "#")
 	found := ""

@@ -2,12 +2,12 @@
 // supports JSON Schema 2020-12, and draft-07 if $schema names it, without references to other documents.
 //
 // santhosh-tekuri/jsonschema resolves references and compiles; this package evaluates the compiled graph itself. The
-// library's own evaluation has four problems: It visits {"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]} twice per
+// library's own evaluation has four problems. It visits {"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]} twice per
 // level, so that 24 levels take minutes. For recursive schemas the time doubles again with each level of the document.
 // Numbers such as 1e9999999 crash it. It collects an unlimited number of errors.
 //
-// This package rejects a schema whose expansion in place is too large when it compiles it. A check that would still
-// take too long ends with an error that explains this.
+// Compile rejects a schema if too many schemas would apply to one value. A check that would still take too long ends
+// with an error that explains this.
 package schema
 
 import (
@@ -22,12 +22,12 @@ const (
 	MaxBytes     = 256 << 10 // of the schema's text
 	MaxDepth     = 64        // nesting of the schema's text
 	MaxExpansion = 10_000    // schemas that apply to one value, with all references expanded
-	maxChain     = 128       // how many of those may be nested
+	maxChain     = 128       // nesting of the references and combinations among these schemas
 	maxValues    = 4_000     // JSON values in the schema; the library compares all pairs, so compile time is quadratic
 	maxEnum      = 1_000     // values of one enum
 	maxNames     = 256       // $id, $anchor and $dynamicAnchor together
 	maxNumber    = 400       // characters of a number, and its decimal exponent
-	maxStrayRefs = 64        // references to places that are not schemas by themselves
+	maxStrayRefs = 64        // references to locations that do not hold a schema
 )
 
 // MaxDocument is the maximum size of a checked document in bytes.

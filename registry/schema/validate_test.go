@@ -230,16 +230,16 @@ func TestCache(t *testing.T) {
 	get(`{"type":"string"}`)
 	get(`{"type":"null"}`)
 	if get(`{"type":"string"}`) != a {
-		t.Error("the schema that was used last went")
+		t.Error("the most recently used schema was removed from the cache")
 	}
 	if get(`{"type":"number"}`) == b {
-		t.Error("the cache keeps more than it may")
+		t.Error("the cache has more schemas than its capacity")
 	}
 	if _, err := cache.Get(json.RawMessage(`{"type":5}`)); err == nil {
 		t.Error("no error")
 	}
 	if !get("").Anything() || !get("null").Anything() {
-		t.Error("no schema refuses")
+		t.Error("an absent schema rejects a document")
 	}
 }
 
@@ -268,7 +268,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// In draft-07 keywords next to a reference are ignored, newer keywords included.
+// TestBesideReferenceInDraft7 checks that draft-07 ignores all keywords next to a reference, also keywords of newer
+// drafts.
 func TestBesideReferenceInDraft7(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Compile(json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"any":{}},

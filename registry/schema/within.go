@@ -1,7 +1,7 @@
 package schema
 
-// Parts returns the schemas within a schema by their pointers; "" is the schema itself. It includes a schema that is
-// only the target of a reference, and omits one that nothing refers to.
+// Parts returns the subschemas of a schema by their pointers; "" is the schema itself. It includes a schema that is
+// only the target of a reference, and omits a definition that nothing refers to.
 func (s *Schema) Parts() map[string]*Schema {
 	parts := map[string]*Schema{"": s}
 	if s.root == nil {

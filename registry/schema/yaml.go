@@ -25,8 +25,8 @@ type Document struct {
 	lines map[string]int
 }
 
-// ReadYAML reads a text with a single YAML document. The problem has a line and a message, which follows the name of
-// the text. It rejects aliases, which could expand without a bound.
+// ReadYAML reads a text with a single YAML document. The problem has a line, and a message that follows the name of the
+// text. It rejects aliases, which could expand without a bound.
 func ReadYAML(text []byte) (Document, *fault.Detail) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
@@ -87,7 +87,7 @@ func notYAML(err error) *fault.Detail {
 	return atLine(line, "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
-// walk notes the lines of all values.
+// walk records the lines of all values. It rejects aliases, anchors and deep nesting.
 func (d Document) walk(n *yaml.Node, pointer string, depth int) *fault.Detail {
 	d.lines[pointer] = n.Line
 	switch {

@@ -168,7 +168,7 @@ func TestSignInLinkIsSpentOnce(t *testing.T) {
 		}
 		group.Wait()
 		if spent.Load() != 1 {
-			t.Errorf("the link was spent %d times", spent.Load())
+			t.Errorf("the link was accepted %d times", spent.Load())
 		}
 	})
 }
@@ -178,7 +178,7 @@ func TestSignInFailures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		soon, later := start.Add(time.Minute), start.Add(2*time.Minute)
 		for _, f := range []registry.SignInFailures{
-			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // an overtaken write
+			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // a write that arrives late
 			{Source: "192.0.2.2/32", Count: 9, Until: soon}, {Source: "192.0.2.2/32", Count: 1, Until: later},
 			{Source: "192.0.2.3/32", Count: 9, Until: start},
 		} {

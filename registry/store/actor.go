@@ -2,7 +2,7 @@ package store
 
 import "github.com/atelier-run/atelier/registry"
 
-// identified sets the ID of an actor of whom only the ID is known.
+// identified returns the actor, with the given ID if its own ID was not stored.
 func identified(a registry.Actor, id string) registry.Actor {
 	if a.ID == "" {
 		a.ID = id

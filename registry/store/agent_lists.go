@@ -78,14 +78,15 @@ func newestRun(status registry.Status) string {
 	return "(SELECT r.created_at FROM runs AS r WHERE r.agent_id <> '' AND r.agent_id = a.id AND r.status = '" + string(status) + "' ORDER BY r.created_at DESC, r.id DESC LIMIT 1)"
 }
 
-// oldIfNone is newestRun, or the agent's creation if there is no such run. Every run is later.
+// oldIfNone is newestRun, or the time of the agent's creation if there is no such run. The creation is earlier than
+// every run.
 func oldIfNone(status registry.Status) string {
 	return "COALESCE(" + newestRun(status) + ", a.created_at)"
 }
 
 const orderUpdated = "updated"
 
-// listOf names a list of agents and its order for cursors.
+// listOf returns the name of a list of agents in its order. A cursor contains this name.
 func listOf(f registry.AgentFilter) string {
 	if f.Order == orderUpdated {
 		return "agents by update"
@@ -101,14 +102,14 @@ func inOrder(f registry.AgentFilter) string {
 	return "a.name, a.id"
 }
 
-// agentKey is the sort key of a list of agents, in either order.
+// agentKey is the sort key of a list of agents, by name or by update.
 type agentKey struct {
 	Name string    `json:"n"`
 	At   time.Time `json:"t"`
 	ID   string    `json:"i"`
 }
 
-// searchedColumns names the columns that a list searches.
+// searchedColumns holds the SQL columns that a list filters by, and the list's name for cursors.
 type searchedColumns struct{ list, text, language string }
 
 func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedColumns) error {
@@ -117,7 +118,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 			return err
 		}
 		if f.InCode {
-			quoted, err := json.Marshal(word) // encoded like a file's content: quotes, backslashes and < > & are escaped
+			quoted, err := json.Marshal(word) // files are stored as JSON, with quotes, backslashes and < > & escaped
 			if err != nil {
 				return err
 			}
@@ -151,7 +152,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 	return nil
 }
 
-// containing returns a LIKE pattern with the escape character \.
+// containing returns a LIKE pattern for texts that contain a text. Its escape character is \.
 func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }

@@ -26,7 +26,8 @@ func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
 		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
 }
 
-// AgentID returns the ID of the agent that has or had a name. It returns all other values unchanged.
+// AgentID returns the ID of the agent that has or had a name. It returns a value unchanged if no agent has or had it as
+// a name.
 func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	if impossible(nameOrID) {
 		return nameOrID, nil
@@ -35,7 +36,7 @@ func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, wrap("read name", err)
 }
 
-// agentID returns the ID for a name, and all other values unchanged.
+// agentID does the work of AgentID for a value that the database can store.
 func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	var id string
 	err := s.idOfName(workspace, nameOrID).Scan(ctx, &id)
@@ -45,7 +46,7 @@ func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, err
 }
 
-// claimName assigns a name to an agent, which may have it already. Error: NameTaken.
+// claimName assigns a name to an agent. It succeeds if the agent already has the name. Error: NameTaken.
 func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
 	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
 	// The update changes nothing; it makes an agent's own name count as an affected row.
@@ -62,7 +63,7 @@ func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) 
 	return whoseName(ctx, tx, row)
 }
 
-// whoseName returns the error that explains why a name is taken.
+// whoseName returns the NameTaken error, which names the agent that has the name.
 func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	var owner struct {
 		Name    string
@@ -82,7 +83,8 @@ func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	return fault.New(fault.NameTaken, "An agent named %s already exists. Choose another name.", owner.Name)
 }
 
-// dropUnusedNames frees the former names of an agent that was never published, because nothing can refer to them.
+// dropUnusedNames removes all names but one of an agent that was never published, because no reference can use its
+// former names.
 func dropUnusedNames(ctx context.Context, tx bun.Tx, workspace, agentID, but string) error {
 	_, err := tx.NewDelete().Model((*nameRow)(nil)).
 		Where("n.workspace_id = ?", workspace).Where("n.agent_id = ?", agentID).Where("n.name_key <> ?", registry.NameKey(but)).

@@ -21,7 +21,7 @@ func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 	return s.createAgent(ctx, a, func(context.Context, bun.Tx) error { return nil })
 }
 
-// createAgent stores an agent and runs an optional further step in the same transaction.
+// createAgent stores an agent and then calls also in the same transaction.
 func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(context.Context, bun.Tx) error) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
@@ -87,8 +87,9 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 }
 
 // PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
-// existing references still work. read is the UpdatedAt that the change is based on, zero for any. Errors: Conflict if
-// the agent was changed since, NotFound, NameTaken, InvalidInput for text that cannot be stored.
+// existing references still work. read is the UpdatedAt of the agent that the caller has read; zero disables this
+// check. Errors: Conflict if the agent was changed since, NotFound, NameTaken, InvalidInput for text that cannot be
+// stored.
 func (s *Store) PatchAgent(ctx context.Context, a registry.Agent, read time.Time) error {
 	row, err := agentRowOf(a)
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent, read time.Time
 	})
 }
 
-// unchanged locks an agent, and returns Conflict if it was changed since it was read. It writes, because a write is the
-// lock that both databases have.
+// unchanged locks an agent, and returns Conflict if it was changed since it was read. It locks by writing the row,
+// because that works in both databases.
 func unchanged(ctx context.Context, tx bun.Tx, row *agentRow, read time.Time) error {
 	result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("updated_at = ?", row.UpdatedAt).
 		Where("a.workspace_id = ?", row.WorkspaceID).Where("a.id = ?", row.ID).Where("a.deleted_at IS NULL").Where("a.updated_at = ?", instant(read)).
@@ -122,7 +123,7 @@ func unchanged(ctx context.Context, tx bun.Tx, row *agentRow, read time.Time) er
 	if err != nil {
 		return err
 	}
-	return expectRow(result, fault.New(fault.Conflict, "%s was changed meanwhile. Read it again, and repeat the change.", row.Name))
+	return expectRow(result, fault.New(fault.Conflict, "%s was changed in the meantime. Read it again, and repeat the change.", row.Name))
 }
 
 // describe writes the editable columns of an agent and the named other columns. Error: NotFound.
@@ -163,7 +164,7 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force boo
 				return err
 			}
 			if pins > 0 {
-				return fault.New(fault.Conflict, "The agent is pinned by others. Ask them to move first, or delete it with force.")
+				return fault.New(fault.Conflict, "Others have pinned the agent. Ask them to remove their pins first, or delete the agent with force.")
 			}
 		}
 		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).Set("deletion = ?", deletion).
@@ -220,7 +221,7 @@ type agentRow struct {
 	ListingText     string `bun:"listing_text"`
 }
 
-// searched returns the text in which a query's words are searched.
+// searched returns the text that a list searches for the words of a query.
 func searched(name, title, description string, tags []string) string {
 	return strings.ToLower(strings.Join(append([]string{name, title, description}, tags...), "\n"))
 }
@@ -233,7 +234,7 @@ type fullAgentRow struct {
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
 
-	// The following columns are read by lists only.
+	// Only lists read the following columns.
 	Unpublished bool       `bun:"unpublished,scanonly"`
 	SucceededAt *time.Time `bun:"succeeded_at,scanonly"`
 	FailedAt    *time.Time `bun:"failed_at,scanonly"`

@@ -32,7 +32,7 @@ var (
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// agent returns an agent with every field set to a value that is only preserved if nothing rewrites it.
+// agent returns an agent whose fields have values that a wrong conversion or a missing escape would change.
 func agent(name string) registry.Agent {
 	return registry.Agent{
 		ID: newID(), Workspace: ws, Name: name, Title: "Weather 'now' \\ ☂", Description: "What? {0} ?1 $1 %s\nsecond line",
@@ -72,7 +72,7 @@ func expect(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-// same compares two records. The store sets the server of a run; other tests look at it.
+// same compares two records. It ignores the server of a run, which the store sets and other tests check.
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(registry.Run{}, "Server")); diff != "" {
@@ -103,7 +103,7 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 			_, err := s.Agent(t.Context(), "other", name)
 			expect(t, err, fault.NotFound)
 			if !strings.Contains(err.Error(), "Agent "+name+" not found.") {
-				t.Errorf("the message does not name what was asked for: %v", err)
+				t.Errorf("the message does not name the requested agent: %v", err)
 			}
 		}
 		other := a
@@ -117,7 +117,8 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 	})
 }
 
-// Two servers that read the same agent must not overwrite each other's change.
+// TestPatchAgent_ChangedSinceItWasRead_Conflict checks that two servers that read the same agent do not overwrite each
+// other's changes.
 func TestPatchAgent_ChangedSinceItWasRead_Conflict(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -306,18 +307,18 @@ func TestListAgentsNarrows(t *testing.T) {
 			filter registry.AgentFilter
 			want   []string
 		}{
-			"all, by name":           {registry.AgentFilter{}, []string{"alpha", "beta", "delta", "gamma_1"}},
-			"language":               {registry.AgentFilter{Language: runtimes.Python}, []string{"beta"}},
-			"tag":                    {registry.AgentFilter{Tag: "tag0"}, []string{"alpha", "gamma_1"}},
-			"quote in tag":           {registry.AgentFilter{Tag: "It's", Limit: 1, State: "published"}, []string{"gamma_1"}},
-			"part of a tag":          {registry.AgentFilter{Tag: "tag"}, nil},
-			"draft":                  {registry.AgentFilter{State: "draft"}, []string{"alpha", "beta", "delta"}},
-			"any case":               {registry.AgentFilter{Query: "ÄRGER büro"}, []string{"alpha"}},
-			"every word":             {registry.AgentFilter{Query: "ärger sure"}, nil},
-			"percent is no joker":    {registry.AgentFilter{Query: "0%"}, []string{"beta"}},
-			"underscore is no joker": {registry.AgentFilter{Query: "a_"}, []string{"gamma_1"}},
-			"backslash":              {registry.AgentFilter{Query: `\`}, nil},
-			"in tags":                {registry.AgentFilter{Query: "tag1"}, []string{"beta", "delta"}},
+			"all, by name":              {registry.AgentFilter{}, []string{"alpha", "beta", "delta", "gamma_1"}},
+			"language":                  {registry.AgentFilter{Language: runtimes.Python}, []string{"beta"}},
+			"tag":                       {registry.AgentFilter{Tag: "tag0"}, []string{"alpha", "gamma_1"}},
+			"quote in tag":              {registry.AgentFilter{Tag: "It's", Limit: 1, State: "published"}, []string{"gamma_1"}},
+			"part of a tag":             {registry.AgentFilter{Tag: "tag"}, nil},
+			"draft":                     {registry.AgentFilter{State: "draft"}, []string{"alpha", "beta", "delta"}},
+			"any case":                  {registry.AgentFilter{Query: "ÄRGER büro"}, []string{"alpha"}},
+			"every word":                {registry.AgentFilter{Query: "ärger sure"}, nil},
+			"percent is no wildcard":    {registry.AgentFilter{Query: "0%"}, []string{"beta"}},
+			"underscore is no wildcard": {registry.AgentFilter{Query: "a_"}, []string{"gamma_1"}},
+			"backslash":                 {registry.AgentFilter{Query: `\`}, nil},
+			"in tags":                   {registry.AgentFilter{Query: "tag1"}, []string{"beta", "delta"}},
 		}
 		counts, err := s.CountTags(t.Context(), ws)
 		if want := []registry.TagCount{{Tag: "It's", Count: 4}, {Tag: "tag0", Count: 2}, {Tag: "tag1", Count: 2}}; err != nil || !slices.Equal(counts, want) {

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// InsertApproval records a request that waits for a person, with its webhook, and returns it. A version of an agent has one publication
-// that waits: the same request again returns the first, and a request with other content replaces it.
+// InsertApproval records a pending request for approval, with its webhook, and returns it. A version has at most one
+// pending publication: a repeated request returns the first, and a request with other content replaces it.
 func (s *Store) InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	row, err := approvalRowOf(a)
 	if err != nil {
@@ -39,21 +39,21 @@ func (s *Store) InsertApproval(ctx context.Context, a registry.Approval, notice 
 			}
 			return note(ctx, tx, a, notice)
 		})
-		// Another request for the version may have been inserted meanwhile. The next try finds it.
+		// Another request for the version may have been inserted in the meantime. The next attempt finds it.
 		if !duplicate(err) || a.Kind != registry.PublishApproval || tries > 3 {
 			return inserted, wrap("save approval", err)
 		}
 	}
 }
 
-// replacePublication returns the publication of a version that waits, if it is the same as a new one. It ends one that
-// is not.
+// replacePublication returns the pending publication of a version if it has the same content as a new one. It withdraws
+// one with other content.
 func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approvalRow, notice registry.Notice) (*registry.Approval, error) {
 	var waits approvalRow
 	err := tx.NewSelect().Model(&waits).Where("ap.kind = 'publish' AND ap.status = 'pending'").
 		Where("ap.workspace_id = ?", row.WorkspaceID).Where("ap.agent_id = ?", row.AgentID).Where("ap.version = ?", row.Version).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // none waits
+		return nil, nil //nolint:nilnil // none is pending
 	}
 	if err != nil {
 		return nil, err
@@ -74,13 +74,13 @@ func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approval
 	return nil, note(ctx, tx, replaced, notice)
 }
 
-// forget marks a request as carried out. Nothing needs its input and its program any more.
+// forget marks a request as carried out, and removes its input and its program, which are no longer needed.
 func forget(update *bun.UpdateQuery) *bun.UpdateQuery {
 	return update.Set("carried_out = ?", true).Set("input = NULL").Set("request = ''")
 }
 
-// DecideApproval ends a pending request, and records the webhook about its end. If it is no longer pending, the error is Conflict and the request is returned
-// as it is. Error: NotFound.
+// DecideApproval ends a pending request, and records the webhook about its end. Errors: NotFound; Conflict, with the
+// stored request, if it is no longer pending.
 func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	err := s.change(ctx, "decide approval", func(ctx context.Context, tx bun.Tx) error {
 		update := tx.NewUpdate().Model((*approvalRow)(nil)).Set("status = ?", string(a.Status)).Set("scope = ?", string(a.Scope)).
@@ -108,17 +108,19 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice 
 	return now, err
 }
 
-// orphanAge is much longer than the time between a request and the record of its run, and than clocks may be apart.
+// orphanAge is the age from which a request without a run counts as an orphan, if other servers use the database. It is
+// much longer than the time in which a server records the run, and than the difference between clocks.
 const orphanAge = 5 * time.Minute
 
-// withdrawOrphans withdraws the pending requests, in all workspaces, whose runs were never recorded because a server ended
-// between the two, and returns their number. A person who approves such a request would start nothing. Decided requests
-// keep their decision: CarriedOut ends them if they have no run.
+// withdrawOrphans withdraws the pending requests of all workspaces whose runs were never recorded, and returns their
+// number. A server leaves such a request if it ends after it has recorded the request and before it records the run. A
+// person who approves such a request would start nothing. Decided requests keep their decision: CarriedOut ends them if
+// they have no run.
 func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
 	var rows []approvalRow
 	orphans := s.write.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
 		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)")
-	if s.member != nil { // another server may record the run in this moment
+	if s.member != nil { // another server may be about to record the run
 		orphans = orphans.Where("ap.created_at < ?", instant(at.Add(-orphanAge)))
 	}
 	if err := orphans.Scan(ctx); err != nil {
@@ -136,13 +138,13 @@ func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, e
 	return total, nil
 }
 
-// withdrawOrphan withdraws one request and records the webhook about its end. It returns false if the request has ended
-// meanwhile.
+// withdrawOrphan withdraws one request and records the webhook about its end. It returns false if the request has
+// already ended.
 func (s *Store) withdrawOrphan(ctx context.Context, row *approvalRow, at time.Time) (is bool, err error) {
 	row.Status, row.DecidedAt = string(registry.ApprovalWithdrawn), new(instant(at))
 	err = s.change(ctx, "withdraw request without a run", func(ctx context.Context, tx bun.Tx) error {
 		result, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("status = ?", row.Status).Set("decided_at = ?", row.DecidedAt).
-			Set("outcome = ?", "The server stopped before it had recorded the run. Send the request again.").Where("id = ?", row.ID).Where("status = 'pending'").Exec(ctx)
+			Set("outcome = ?", "The server stopped before it recorded the run. Send the request again.").Where("id = ?", row.ID).Where("status = 'pending'").Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -206,8 +208,8 @@ func (s *Store) approval(ctx context.Context, value, workspace, condition string
 
 func noApproval() error { return fault.New(fault.NotFound, "Approval not found.") }
 
-// Standing reports whether an approval covers all runs of a version, or those of one caller. A publication that was
-// approved covers the version that it made.
+// Standing reports whether an approval covers all runs of a version, or those of one caller. An approved publication
+// covers all runs of the version that it published.
 func (s *Store) Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error) {
 	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
 		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.digest = ?", digest).
@@ -218,7 +220,7 @@ func (s *Store) Standing(ctx context.Context, workspace, agentID, digest, caller
 	return covers, wrap("read approvals", err)
 }
 
-// PublicationApproved reports whether somebody approved to publish this content of an agent.
+// PublicationApproved reports whether somebody approved a publication of an agent with this content.
 func (s *Store) PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error) {
 	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
 		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.kind = ?", string(registry.PublishApproval)).Where("ap.content_digest = ?", contentDigest).Exists(ctx)
@@ -274,7 +276,7 @@ func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.
 	return page, nil
 }
 
-// CountPending returns the number of requests of a workspace that wait.
+// CountPending returns the number of pending requests of a workspace, without blocked ones.
 func (s *Store) CountPending(ctx context.Context, workspace string) (int, error) {
 	n, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.status = ?", string(registry.ApprovalPending)).Where("ap.kind <> ?", string(registry.BlockedRequest)).Count(ctx)
 	return int(n), wrap("count approvals", err)
@@ -283,9 +285,9 @@ func (s *Store) CountPending(ctx context.Context, workspace string) (int, error)
 // mostDue is the maximum number of requests that DueApprovals returns, because each holds its input.
 const mostDue = 16
 
-// DueApprovals returns the next requests of all workspaces after an ID that need the server: pending ones that have
-// expired, and ended ones that were not carried out. last is the ID of the last one, "" if there are no more. Requests
-// that cannot be read are left out.
+// DueApprovals returns the next requests, in the order of their IDs, that the server must process: pending requests
+// whose time is over, and ended requests that were not carried out. It covers all workspaces. last is the ID of the
+// last one, "" if there are no more. Requests that cannot be read are left out.
 func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error) {
 	var rows []approvalRow
 	err = s.read.NewSelect().Model(&rows).Where("ap.id > ?", after).WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
@@ -303,7 +305,8 @@ func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) (
 	return due, last, nil
 }
 
-// readable returns a request whose row can be read. It logs one that cannot, once, so that the other requests go on.
+// readable converts a row to a request. It returns false for a row that cannot be read, and logs it once, so that the
+// other requests are still processed.
 func (s *Store) readable(ctx context.Context, row *approvalRow) (registry.Approval, bool) {
 	a, err := row.approval()
 	if err == nil {

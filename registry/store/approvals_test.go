@@ -128,7 +128,8 @@ func TestDecideApproval_ManyAtOnce_OneWins(t *testing.T) {
 	})
 }
 
-// Every decision is carried out once, whichever it was, and an ended request keeps no input.
+// TestDueApprovals_EveryDecision_UntilCarriedOut checks that each kind of decision is due until it is carried out, and
+// that a request that was carried out has no input.
 func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -149,7 +150,7 @@ func TestDueApprovals_EveryDecision_UntilCarriedOut(t *testing.T) {
 			t.Fatalf("due are %+v, %v", due, err)
 		}
 		if after, _, err := s.DueApprovals(t.Context(), at, due[1].ID); err != nil || len(after) != 2 || after[0].ID != due[2].ID {
-			t.Errorf("after the second come %+v, %v", after, err)
+			t.Errorf("after the second request: %+v, %v", after, err)
 		}
 		for _, a := range due {
 			if len(a.Input) == 0 || len(a.Request) == 0 {
@@ -185,7 +186,7 @@ func TestInsertApproval_Publication_OneWaits(t *testing.T) {
 		group.Wait()
 		for _, id := range ids {
 			if id != ids[0] {
-				t.Fatalf("the same publication waits as %v", ids)
+				t.Fatalf("the same publication is pending as %v", ids)
 			}
 		}
 		other := publication("other-version", "sha256:b")
@@ -204,8 +205,8 @@ func TestInsertApproval_Publication_OneWaits(t *testing.T) {
 	})
 }
 
-// A server that was killed between a request for approval and the record of its run left a request that could start
-// nothing.
+// TestSettle_ApprovalWithoutRun_Withdrawn checks that a request without a run is withdrawn. A server leaves one if it
+// is killed between recording the request and recording the run.
 func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -252,7 +253,7 @@ func TestSettle_ApprovalWithoutRun_Withdrawn(t *testing.T) {
 	})
 }
 
-// deliveryOf is a webhook about a request, named after the request and its state.
+// deliveryOf returns a webhook about a request. Its ID consists of the ID and the state of the request.
 func deliveryOf(a registry.Approval) registry.Delivery {
 	return registry.Delivery{
 		ID: "0-" + a.ID + "-" + string(a.Status), Workspace: a.Workspace, ApprovalID: a.ID, Event: "approval." + string(a.Status), State: registry.DeliveryPending,
@@ -371,7 +372,8 @@ func TestSweepApprovals_KeepsWhatAllowsSomething(t *testing.T) {
 	})
 }
 
-// One row that cannot be read does not stop the work on the others, nor their list.
+// TestDueApprovals_UnreadableRow_LeftOut checks that a row that cannot be read is left out, and that the other requests
+// are still due and listed.
 func TestDueApprovals_UnreadableRow_LeftOut(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -31,7 +31,7 @@ func (s *Store) AgentIDTaken(ctx context.Context, id string) (bool, error) {
 	return n > 0, wrap("read agent", err)
 }
 
-// AgentNames returns the current and former names of an agent as unique keys, with _ instead of -.
+// AgentNames returns the current and former names of an agent in the form of registry.NameKey, with _ instead of -.
 func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]string, error) {
 	var names []string
 	err := s.read.NewSelect().Model((*nameRow)(nil)).Column("name_key").

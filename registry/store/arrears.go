@@ -22,21 +22,21 @@ import (
 )
 
 const (
-	// arrearsMemory is the size of the records that wait in memory. Further ones wait in files.
+	// arrearsMemory is the maximum size of the waiting records in memory, in bytes. Further records wait in files.
 	arrearsMemory = 32 << 20
-	// arrearsBytes and arrearsCount limit all records that wait.
+	// arrearsBytes and arrearsCount limit all waiting records, in memory and in files.
 	arrearsBytes = 1 << 30
 	arrearsCount = 10_000
 	arrearsEnd   = ".json"
 )
 
-// arrears holds the records of finished runs that the database did not accept during an outage, oldest first. They are
-// stored in this order when the database can be written again. Records in memory are moved to files when the store is
-// closed, so that the next server stores them.
+// arrears is the queue of records of finished runs that could not be written during an outage of the database. They are
+// written in the order of the queue when the database works again. Records in memory are moved to files when the store
+// is closed, so that the next server stores them.
 type arrears struct {
 	dir string // "" for memory only
 
-	paying sync.Mutex // held while records are stored, so that their order is kept
+	paying sync.Mutex // held while records are written to the database, so that their order does not change
 
 	mu     sync.Mutex
 	limits arrearsLimits
@@ -46,7 +46,7 @@ type arrears struct {
 	last   int64 // number of the newest record
 }
 
-// arrearsLimits bounds the records that wait for the database.
+// arrearsLimits limits the records that wait for the database.
 type arrearsLimits struct {
 	memory, bytes int64
 	count         int
@@ -61,7 +61,7 @@ type arrear struct {
 	stored func(error) // nil for a record of an earlier process
 }
 
-// record is the form of a record in a file. JSON in it is kept byte for byte.
+// record is the form of a run's record in a file. JSON values are stored as bytes, so that they do not change.
 type record struct {
 	Server                        string
 	Epoch                         int64
@@ -77,8 +77,9 @@ type recordedEvent struct {
 	Data []byte
 }
 
-// FinishLater keeps the record of a finished run that FinishRun could not store. It calls stored once, when the record
-// is durable in the database or given up, unless the store is closed before. It returns false if there is no room left.
+// FinishLater queues the record of a finished run that FinishRun could not store. It calls stored once, when the record
+// is durable in the database or was given up, but not if the store is closed before. It returns false if the queue is
+// full.
 func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool {
 	if s.exclusive == nil { // nothing watches the database
 		return false
@@ -95,7 +96,7 @@ func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	next := &arrear{number: a.last, record: one, bytes: bytes, stored: stored}
 	if a.memory+bytes > a.limits.memory {
 		if err := a.spill(next); err != nil {
-			s.log.LogAttrs(context.Background(), slog.LevelError, "keep the record of a run in a file", slog.String("run_id", run.ID), slog.Any("error", err))
+			s.log.LogAttrs(context.Background(), slog.LevelError, "store the record of a run in a file", slog.String("run_id", run.ID), slog.Any("error", err))
 			return false
 		}
 	} else {
@@ -105,7 +106,7 @@ func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	a.queue = append(a.queue, next)
 	select {
 	case s.probe.wake <- struct{}{}:
-	default: // the probe is already asked for
+	default: // a probe has already been requested
 	}
 	return true
 }
@@ -117,8 +118,8 @@ func (s *Store) Arrears() int {
 	return len(s.arrears.queue)
 }
 
-// payArrears stores the waiting records in their order. It stops at the first one that the database does not accept
-// because of an outage.
+// payArrears writes the waiting records to the database in their order. It stops when a write fails because of an
+// outage.
 func (s *Store) payArrears(ctx context.Context) error {
 	s.arrears.paying.Lock()
 	defer s.arrears.paying.Unlock()
@@ -135,7 +136,7 @@ func (s *Store) payArrears(ctx context.Context) error {
 			return err
 		}
 		if err != nil {
-			s.log.LogAttrs(ctx, slog.LevelError, "the result of a run is given up", slog.String("file", next.file), slog.Any("error", err))
+			s.log.LogAttrs(ctx, slog.LevelError, "the result of a run cannot be stored and is discarded", slog.String("file", next.file), slog.Any("error", err))
 		}
 		s.arrears.remove(next)
 		if next.stored != nil {
@@ -165,7 +166,7 @@ func (s *Store) pay(ctx context.Context, next *arrear) error {
 	}))
 }
 
-// openArrears finds the records that earlier servers left in files.
+// openArrears returns a queue with the records that earlier server processes left in files.
 func openArrears(dir string) (*arrears, error) {
 	a := &arrears{dir: dir, limits: arrearsLimits{memory: arrearsMemory, bytes: arrearsBytes, count: arrearsCount}}
 	if dir == "" {
@@ -177,7 +178,7 @@ func openArrears(dir string) (*arrears, error) {
 	}
 	for _, entry := range entries {
 		number, err := strconv.ParseInt(strings.TrimSuffix(entry.Name(), arrearsEnd), 10, 64)
-		if err != nil || !strings.HasSuffix(entry.Name(), arrearsEnd) { // left by a write that was killed
+		if err != nil || !strings.HasSuffix(entry.Name(), arrearsEnd) { // left by an interrupted write
 			if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
 				return nil, err
 			}
@@ -195,7 +196,8 @@ func openArrears(dir string) (*arrears, error) {
 	return a, nil
 }
 
-// close moves the records in memory to files. Records that do not fit are lost, and their runs become interrupted.
+// close moves the records in memory to files. Records that cannot be written to files are lost, and the next server
+// reports their runs as interrupted.
 func (a *arrears) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -225,14 +227,14 @@ func (a *arrears) remove(one *arrear) {
 	if one.file == "" {
 		a.memory -= one.bytes
 	} else {
-		_ = os.Remove(one.file) // a record that is stored again changes nothing
+		_ = os.Remove(one.file) // if the file remains, storing its record again changes nothing
 	}
 }
 
 // spill writes a record to a file. mu must be held.
 func (a *arrears) spill(one *arrear) error {
 	if a.dir == "" {
-		return errors.New("there is no directory for records of runs")
+		return errors.New("no directory for records of runs is configured")
 	}
 	text, err := json.Marshal(one.record)
 	if err != nil {
@@ -249,7 +251,7 @@ func (a *arrears) spill(one *arrear) error {
 	return nil
 }
 
-// writeSynced writes a file that is there as a whole or not at all.
+// writeSynced writes a file durably, so that after a crash it exists completely or not at all.
 func writeSynced(path string, content []byte) error {
 	draft := path + ".new"
 	file, err := os.OpenFile(draft, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

@@ -16,9 +16,9 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// BenchmarkFinishRun stores runs of about a kilobyte with the three events of a small program, with the given number of
-// concurrent callers. "floor" is the minimum cost of a durable record: one caller, one row of a kilobyte, one index,
-// one commit.
+// BenchmarkFinishRun stores runs with the given number of concurrent callers. Each run has about a kilobyte and three
+// events, as a small program has. "floor" is the minimum cost of a durable record: one caller, one row of a kilobyte,
+// one index, one commit.
 func BenchmarkFinishRun(b *testing.B) {
 	b.Run("sqlite/floor", benchmarkFloor)
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -77,7 +77,7 @@ func benchmarkFloor(b *testing.B) {
 	}
 }
 
-// report adds the processor time per run, which other work on the machine affects less.
+// report adds the runs per second and the CPU time per run. Other programs on the machine affect the CPU time less.
 func report(b *testing.B, before time.Duration) {
 	b.Helper()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")

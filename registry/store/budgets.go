@@ -29,8 +29,8 @@ func (s *Store) Budgets(ctx context.Context, workspace string) ([]registry.Budge
 	return all, nil
 }
 
-// PutBudget creates a budget, or replaces the one with its name, up to most per workspace. The replaced budget's warnings
-// are removed, so that the new amount has its own. Error: Conflict if there are too many.
+// PutBudget creates a budget, or replaces the one with its name, up to most per workspace. The replaced budget's
+// warnings are removed, so that the new amount can cause warnings again. Error: Conflict if there are too many.
 func (s *Store) PutBudget(ctx context.Context, b registry.Budget, most int) error {
 	row := &budgetRow{WorkspaceID: b.Workspace, Name: b.Name, Meter: string(b.Meter), Amount: b.Amount, Refuse: string(b.Refuse), UpdatedAt: instant(b.UpdatedAt), UpdatedBy: b.UpdatedBy}
 	return s.change(ctx, "save budget", func(ctx context.Context, tx bun.Tx) error {
@@ -93,8 +93,8 @@ func (s *Store) BudgetWarnings(ctx context.Context, workspace string, month regi
 	return all, nil
 }
 
-// WarnBudget records a warning with its webhook, and reports whether it is new. Of several servers one records it. There
-// is no webhook without a payload.
+// WarnBudget records a warning with its webhook, and reports whether it is new. If several servers record the same
+// warning, it is new for one of them. A webhook without a payload is not stored.
 func (s *Store) WarnBudget(ctx context.Context, w registry.BudgetWarning, webhook *registry.Delivery) (isNew bool, err error) {
 	err = s.change(ctx, "record a warning", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewInsert().Model(&warningRow{WorkspaceID: w.Workspace, Budget: w.Budget, Month: string(w.Month), Percent: w.Percent, At: instant(w.At)}).

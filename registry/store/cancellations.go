@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// AskToCancel asks the server that executes a run to cancel it. The call may be repeated.
+// AskToCancel stores a request to cancel a run, for the server that executes it. Repeating the call has no effect.
 func (s *Store) AskToCancel(ctx context.Context, workspace, runID string) error {
 	_, err := s.write.NewRaw("INSERT INTO run_cancellations (run_id, workspace_id, server_id, created_at) "+
 		"SELECT r.id, r.workspace_id, r.server_id, ? FROM runs AS r WHERE r.id = ? AND r.workspace_id = ? AND r.status IN ("+unfinished+") ON CONFLICT (run_id) DO NOTHING",
@@ -13,18 +13,19 @@ func (s *Store) AskToCancel(ctx context.Context, workspace, runID string) error 
 	return s.Signal(ctx, "cancel", runID)
 }
 
-// TakeCancellations returns and removes the requests to cancel runs of this server: IDs of runs.
+// TakeCancellations returns the IDs of the runs of this server that another server asked to cancel, and removes these
+// requests.
 func (s *Store) TakeCancellations(ctx context.Context) ([]string, error) {
 	var ids []string
 	err := s.write.NewRaw("DELETE FROM run_cancellations WHERE server_id = ? RETURNING run_id", s.identity.Load().server).Scan(ctx, &ids)
 	return ids, wrap("read requests to cancel runs", err)
 }
 
-// dropShares removes the requests to servers that are gone, and what these counted for quotas.
+// dropShares removes the rows of servers that no longer exist: requests to cancel runs, and counts for quotas.
 func (s *Store) dropShares(ctx context.Context) error {
 	for _, table := range []string{"run_cancellations", "quota_shares"} {
 		if _, err := s.write.ExecContext(ctx, "DELETE FROM "+table+" WHERE server_id NOT IN (SELECT id FROM servers)"); err != nil {
-			return wrap("remove rows of servers that are gone", err)
+			return wrap("remove rows of servers that no longer exist", err)
 		}
 	}
 	return nil

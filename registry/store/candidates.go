@@ -44,7 +44,8 @@ func (s *Store) Candidates(ctx context.Context, workspace string, refs []registr
 	return found, nil
 }
 
-// byID is the prefix that marks an agent's ID. A name never begins with it.
+// byID is the prefix of an agent's ID in the column asked. A name never begins with it, so IDs and names cannot be
+// confused.
 const byID = "#"
 
 // candidates returns the candidates by the key of a name, and by ID. The result for one agent may include versions that
@@ -90,7 +91,7 @@ func (s *Store) candidates(ctx context.Context, workspace string, kind registry.
 	return agents, nil
 }
 
-// candidateRow is an agent with one of its versions, or with none.
+// candidateRow is an agent with one of its versions, or without a version if none matches.
 type candidateRow struct {
 	Asked      string  `bun:"asked"`
 	FoundID    string  `bun:"found_id"`

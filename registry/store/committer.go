@@ -21,10 +21,11 @@ const (
 	// batchWrites and the next constant limit a transaction: the number of writes and their approximate bytes.
 	batchWrites = 256
 	batchBytes  = 8 << 20
-	// attempts is the number of times a transaction is tried if PostgreSQL aborts it because of another one.
+	// attempts is the maximum number of attempts for a transaction that PostgreSQL aborts because of another
+	// transaction.
 	attempts = 5
-	// enough is the number of writes from which a transaction is not delayed. A smaller one waits for the duration
-	// below.
+	// enough is the number of writes from which a transaction starts at once. A smaller transaction may wait up to
+	// maxWait.
 	enough  = 16
 	maxWait = time.Millisecond
 )
@@ -33,11 +34,11 @@ const (
 // they share the cost of one sync.
 //
 // A transaction also waits a moment for callers that shared the previous one, because their next writes are likely to
-// follow soon. After a transaction with a single write nothing waits. The callers commit themselves; a separate
-// goroutine would have to be woken, and would have to wake the caller.
+// follow soon. After a transaction with a single write, the next one does not wait. One of the callers commits for all;
+// a separate goroutine would cost two more switches between goroutines.
 type committer struct {
 	ledger  ledger
-	refuse  func(context.Context) error  // returns why a transaction would only wait, nil if it would not
+	refuse  func(context.Context) error  // returns an error while the database is unavailable, so that no transaction starts
 	noticed func(context.Context, error) // receives the errors of transactions
 	log     *slog.Logger
 	writers int // maximum concurrent transactions
@@ -115,7 +116,8 @@ func (c *committer) commit(w *write) error {
 	return (<-w.turn).err
 }
 
-// awaitBatch waits for callers that shared the last transaction or arrived during it. It releases the lock meanwhile.
+// awaitBatch waits for callers that shared the last transaction or arrived during it. It releases the lock while it
+// waits.
 func (c *committer) awaitBatch() {
 	others := min(c.batch, enough) - 1
 	if c.missed > 0 || len(c.queue) >= others {
@@ -187,8 +189,8 @@ func (c *committer) close() error {
 var errPanic = errors.New("the transaction ended in a panic")
 
 // settle commits the writes and sends each caller its result. If the transaction fails, settle retries each write in a
-// transaction of its own, so that only the faulty write fails. It does not retry if the database failed, because each
-// write would wait for the same lock again.
+// separate transaction, so that only the faulty write fails. It does not retry if the database itself failed, because
+// each write would fail in the same way, or wait for the same lock.
 func (c *committer) settle(writes []*write) {
 	report := func(err error) {
 		writes[0].turn <- turn{err: err}
@@ -228,8 +230,8 @@ func (c *committer) transact(writes []*write) error {
 	}
 }
 
-// try makes one attempt. While the database is unavailable it fails without waiting for a connection, because the probe
-// may hold the only one.
+// try makes one attempt to commit the writes. While the database is unavailable it fails at once, because the probe may
+// be using the only connection.
 func (c *committer) try(writes []*write) error {
 	if err := c.refuse(context.Background()); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -239,8 +241,8 @@ func (c *committer) try(writes []*write) error {
 	})
 }
 
-// errApart reports that writes cannot share a transaction, because the result of one depends on existing rows.
-var errApart = errors.New("these writes do not go together")
+// errApart reports that writes cannot share a transaction, because the result of one write depends on existing rows.
+var errApart = errors.New("these writes cannot share a transaction")
 
 var useColumns = []string{"agent_id", "workspace_id", "run_count", "last_used_at"}
 
@@ -250,7 +252,7 @@ type batch struct {
 	writes []*write
 }
 
-// use holds how often an agent ran, and when it last ran.
+// use is a number of runs of an agent, with the time of the last of them.
 type use struct {
 	workspace, agentID string
 	count              int64
@@ -349,7 +351,7 @@ func (b *batch) checkOwners() error {
 	return nil
 }
 
-// markKeys records runs in the idempotency keys of their requests, as Store.markKey does.
+// markKeys stores the IDs of runs with the idempotency keys of their requests, as Store.markKey does.
 func (b *batch) markKeys() error {
 	for _, w := range b.writes {
 		if w.key == nil {

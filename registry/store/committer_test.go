@@ -164,13 +164,13 @@ func TestBatchCommitsTogether(t *testing.T) {
 		for range callers {
 			group.Go(func() { finish(each) })
 		}
-		synctest.Wait() // one commits, the others wait for it
+		synctest.Wait() // one caller commits, and the others wait for it
 		began := time.Now()
 		if err := release(); err != nil {
 			t.Fatal(err)
 		}
 		group.Wait()
-		// The first caller wrote alone, so the last transaction misses it.
+		// The first caller wrote alone, so the last transaction waits for it in vain.
 		if got, waited := transactions.Load(), time.Since(began); got != each+1 || waited != time.Millisecond {
 			t.Errorf("%d callers with %d runs each made %d transactions and waited %v", callers, each, got, waited)
 		}
@@ -207,8 +207,8 @@ func TestPanicOfALeaderIsAnswered(t *testing.T) {
 	read(t, s, run.ID)
 }
 
-// TestBusyDatabaseIsAskedOnceForAll checks that waiting writes are rejected together while another process holds the
-// database. One after the other, each would wait as long as the first.
+// TestBusyDatabaseIsAskedOnceForAll checks that waiting writes are rejected together while another process has locked
+// the database. If they were tried one by one, each would wait as long as the first.
 func TestBusyDatabaseIsAskedOnceForAll(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -384,7 +384,7 @@ func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
 func killAfter(t *testing.T, address string, lines int) (acknowledged, begun []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestAcknowledgedRunsSurviveAKill$")
-	child.Env = append(os.Environ(), childURL+"="+address, "TMPDIR="+t.TempDir()) // it cannot remove its files
+	child.Env = append(os.Environ(), childURL+"="+address, "TMPDIR="+t.TempDir()) // the killed child cannot remove its temporary files
 	child.Stderr = os.Stderr
 	output, err := child.StdoutPipe()
 	if err != nil {

@@ -54,9 +54,10 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if s.exclusive != nil {
 		wait = briefly
 	}
-	// SQLite would create, write and delete a file for the undo log of each statement with many runs.
-	// The space of removed rows can be returned in steps only if that is chosen before the first table exists. Later the
-	// statement would write to the file, which may be on a full disk.
+	// Without temp_store(MEMORY), SQLite would create, write and delete a file for the undo log of each statement that
+	// writes many runs. auto_vacuum(INCREMENTAL) lets SQLite return the space of removed rows in steps. It has an
+	// effect only before the first table exists. It is set only for an empty file, because the pragma writes to the
+	// file, and the disk may be full.
 	first := ""
 	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
 		first = "&_pragma=auto_vacuum(INCREMENTAL)"
@@ -84,8 +85,8 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	return nil
 }
 
-// A connection to SQLite waits for the lock of another process. The commands wait patiently; a server waits briefly,
-// because its requests wait with it. Its probe hardly waits while the lock is known to be held.
+// These constants limit how long a connection to SQLite waits for the lock of another process. Commands use patiently.
+// A server uses briefly, because its clients wait too. Its probe uses hardly while the database is known to be locked.
 const (
 	patiently = 10 * time.Second
 	briefly   = 400 * time.Millisecond
@@ -99,8 +100,9 @@ func waitOn(ctx context.Context, conn bun.Conn, wait time.Duration) error {
 }
 
 // sqliteConnector opens connections that wait for another process up to a time limit. They sync the log with every
-// commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they
-// compare as text. first is executed before the journal is chosen, which writes the first page of a new file.
+// commit; with synchronous(NORMAL), a power failure would lose acknowledged commits. Times are written in bun's format,
+// so that they compare as text. The pragma in first runs before the journal mode is set, because that writes the first
+// page of a new file.
 func sqliteConnector(path string, wait time.Duration, option, first string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
 		"&_pragma=busy_timeout(" + strconv.FormatInt(wait.Milliseconds(), 10) + ")" + first + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
@@ -153,7 +155,8 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	return nil
 }
 
-// durable overrides a server or role setting that acknowledges commits before they are on disk. Stronger settings stay.
+// durable overrides a setting of the server or role by which commits are acknowledged before they are on disk. It does
+// not change stricter settings.
 func durable(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestDatabasesAreDurable(t *testing.T) {
 			t.Parallel()
 			o := storetest.Options(t, d)
 			if d == storetest.Postgres {
-				o.URL += "&options=-c%20synchronous_commit%3Doff" // like a careless administrator
+				o.URL += "&options=-c%20synchronous_commit%3Doff" // as an administrator could set it by mistake
 			}
 			s := storetest.Reopen(t, o)
 			for setting, want := range settings {

@@ -10,15 +10,15 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ContentOwners returns the workspaces that have contents.
+// ContentOwners returns the workspaces that have stored contents of project files.
 func (s *Store) ContentOwners(ctx context.Context) ([]string, error) {
 	var all []string
 	err := s.read.NewSelect().Model((*contentRow)(nil)).ColumnExpr("DISTINCT c.workspace_id").Scan(ctx, &all)
 	return all, wrap("list owners of contents", err)
 }
 
-// Roots returns the digests that the projects of a workspace name: trees, which name files in turn, and files of
-// overlays. Overlays that SweepOverlays would remove do not count.
+// Roots returns the digests that the projects of a workspace reference: those of trees, which list files, and those of
+// files in overlays. Overlays that SweepOverlays would remove do not count.
 func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error) {
 	err = s.read.NewSelect().TableExpr("projects AS p").Join("JOIN project_changes AS pc ON pc.project_id = p.id").ColumnExpr("DISTINCT pc.tree").
 		Where("p.workspace_id = ?", workspace).Scan(ctx, &trees)
@@ -50,7 +50,7 @@ func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (t
 	return trees, files, wrap("list files of overlays", rows.Err())
 }
 
-// ContentBytes returns the sum of the sizes of some contents of a workspace.
+// ContentBytes returns the total size of the contents of a workspace with these digests.
 func (s *Store) ContentBytes(ctx context.Context, workspace string, digests []string) (sum int64, err error) {
 	if len(digests) == 0 {
 		return 0, nil
@@ -68,7 +68,7 @@ func (s *Store) OldContents(ctx context.Context, workspace, after string, before
 	return digests, wrap("list old contents", err)
 }
 
-// DeleteContents removes contents of a workspace, except those that were stored again since a time.
+// DeleteContents removes contents of a workspace, except those that were stored at a time or later.
 func (s *Store) DeleteContents(ctx context.Context, workspace string, digests []string, before time.Time) error {
 	if len(digests) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // CopyBlobs copies the files of large versions of all workspaces from another blob store, and returns how many it
-// copied. Files that are there already are left alone.
+// copied. It skips files that already exist.
 func (s *Store) CopyBlobs(ctx context.Context, from Blobs) (copied int, err error) {
 	var rows []versionRow
 	err = s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").

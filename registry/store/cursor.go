@@ -13,7 +13,7 @@ const (
 	largestPage = 200
 )
 
-// pageSize limits the requested page size.
+// pageSize returns the requested page size, within its limits.
 func pageSize(limit int) int {
 	switch {
 	case limit <= 0:
@@ -24,13 +24,14 @@ func pageSize(limit int) int {
 	return limit
 }
 
-// cursor is the position in a list. List names the list and its order, so that the cursor of another one is refused.
+// cursor is the position in a list. List names the list and its order, so that readCursor can reject the cursor of
+// another list.
 type cursor struct {
 	List string          `json:"list"`
 	Key  json.RawMessage `json:"key"`
 }
 
-// cursorAt encodes the sort key of a page's last row, so that callers do not rely on its format.
+// cursorAt encodes the sort key of a page's last row as base64, so that clients do not depend on its format.
 func cursorAt(list string, key any) (string, error) {
 	raw, err := json.Marshal(key)
 	if err != nil {

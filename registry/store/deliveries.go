@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// note stores the webhook about a request in the transaction that makes or ends the request. Blocked requests have none.
+// note stores the webhook about a request for approval in the transaction that creates or ends the request. Blocked
+// requests have no webhook.
 func note(ctx context.Context, tx bun.Tx, a registry.Approval, notice registry.Notice) error {
 	if notice == nil || a.Kind == registry.BlockedRequest {
 		return nil
@@ -86,14 +87,14 @@ func (s *Store) ListDeliveries(ctx context.Context, workspace string, f registry
 	return page, nil
 }
 
-// SweepDeliveries removes up to limit webhooks that have ended and are older than a time.
+// SweepDeliveries removes up to limit webhooks that were created before a time and are no longer pending.
 func (s *Store) SweepDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep deliveries", "DELETE FROM approval_deliveries WHERE id IN (SELECT d.id FROM approval_deliveries AS d WHERE d.id < ? AND d.state <> 'pending' ORDER BY d.id LIMIT ?)",
 		firstID(before), limit)
 }
 
-// SweepApprovals removes up to limit requests that ended before a time. Those that still allow something stay: approved
-// publications, and approvals of all runs of a version.
+// SweepApprovals removes up to limit requests that ended before a time. It does not remove approvals that are still in
+// effect: approved publications, and approvals of more than one run.
 func (s *Store) SweepApprovals(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep approvals", "DELETE FROM approvals WHERE id IN (SELECT a.id FROM approvals AS a WHERE a.id < ? AND a.decided_at < ? AND a.carried_out "+
 		"AND (a.status IN ('denied', 'expired', 'withdrawn') OR a.status = 'approved' AND a.kind <> 'publish' AND a.scope = 'once') ORDER BY a.id LIMIT ?)", firstID(before), instant(before), limit)

@@ -2,7 +2,7 @@ package store
 
 import "strconv"
 
-// dialect distinguishes the databases where their SQL differs.
+// dialect is a kind of database. Its methods return the SQL that differs between the kinds.
 type dialect string
 
 // The values are also the directory names of the migrations.
@@ -11,7 +11,7 @@ const (
 	postgresDialect dialect = "postgres"
 )
 
-// writers returns how many transactions may commit runs concurrently.
+// writers returns the maximum number of concurrent transactions that write runs.
 func (d dialect) writers() int {
 	if d == postgresDialect {
 		return 4
@@ -27,7 +27,7 @@ func (d dialect) place(n int) string {
 	return "?"
 }
 
-// hasTag returns a condition on agents with one argument, a tag.
+// hasTag returns the condition that an agent a has a tag. The tag is its only parameter.
 func (d dialect) hasTag() string {
 	if d == postgresDialect {
 		return "jsonb_exists(a.tags, ?)"

@@ -21,7 +21,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 	size := pageSize(limit)
 	var rows []draftSaveRow
 	q := s.read.NewSelect().Model(&rows).Where("h.workspace_id = ?", workspace).Where("h.agent_id = ?", agentID).
-		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more, because each entry is compared with the one before
+		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more, because each entry is compared with the previous one
 	if cursor != "" {
 		var before int64
 		if err := readCursor("history "+agentID, cursor, &before); err != nil {
@@ -90,8 +90,8 @@ func noSave(revision int64) error {
 	return fault.New(fault.NotFound, "The history of this draft has no revision %d.", revision)
 }
 
-// keepReplaced ensures that the history contains the draft that a save is about to replace. The draft may be missing if
-// it is older than the history.
+// keepReplaced adds the draft that a save is about to replace to the history, if it is missing there. That is so if the
+// draft is older than the history.
 func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, revision int64) error {
 	kept, err := tx.NewSelect().Model((*draftSaveRow)(nil)).Where("h.agent_id = ?", agentID).Where("h.revision = ?", revision).Exists(ctx)
 	if err != nil || kept {
@@ -151,7 +151,7 @@ func keepSave(ctx context.Context, tx bun.Tx, draft *draftRow, session string) e
 	return sweepSaves(ctx, tx, row.AgentID, old, removed)
 }
 
-// shareEntry removes the newest entry if the new one replaces it, and returns it.
+// shareEntry removes and returns the newest entry if the new one replaces it.
 func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveRow, error) {
 	if row.Session == "" {
 		return nil, nil
@@ -166,7 +166,7 @@ func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveR
 	return last, err
 }
 
-// keepContents stores the files that no entry contains yet.
+// keepContents stores the contents of files that no entry of the history has yet.
 func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[string]registry.File) error {
 	var known []string
 	err := tx.NewSelect().Model((*draftContentRow)(nil)).Column("digest").Where("c.agent_id = ?", draft.AgentID).
@@ -205,7 +205,7 @@ func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []d
 	return err
 }
 
-// unusedContents returns the digests of an agent's contents that some entries have and no other one.
+// unusedContents returns the digests of an agent's contents that only the given entries use.
 func unusedContents(ctx context.Context, tx bun.Tx, agentID string, gone []draftSaveRow) ([]string, error) {
 	if len(gone) == 0 {
 		return nil, nil
@@ -252,7 +252,7 @@ type draftSaveRow struct {
 	Session     string    `bun:"session"`
 	Label       string    `bun:"label"`
 	Spec        string    `bun:"spec"`
-	Files       string    `bun:"files"` // path to digest
+	Files       string    `bun:"files"` // JSON object from path to digest
 }
 
 type draftContentRow struct {
@@ -269,7 +269,7 @@ func (row *draftSaveRow) digests() (map[string]string, error) {
 	return digests, json.Unmarshal([]byte(row.Files), &digests)
 }
 
-// since returns an entry with its differences from the one before.
+// since returns an entry with its differences from the previous entry.
 func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error) {
 	is, err := row.digests()
 	if err != nil {

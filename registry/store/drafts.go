@@ -108,8 +108,8 @@ func draftRowOf(a registry.Agent) (*draftRow, error) {
 	}, nil
 }
 
-// authored returns the digest of a spec for comparing a draft with a version, "" for a spec that has none, such as one
-// with an unfinished schema. Such a draft cannot be published.
+// authored returns the digest of a spec, for comparing a draft with a version. It returns "" if the spec has no digest,
+// for example because its schema is unfinished. Such a draft cannot be published.
 func authored(spec registry.Spec) string {
 	sum, err := digest.Authored(spec)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // wrap adds the failed operation to an error. It leaves errors that already have a code and a sentence unchanged. A
-// failure of the database becomes StorageUnavailable, because it is no fault of the server and may pass.
+// failure of the database becomes StorageUnavailable, because it is not an error of the server and may be temporary.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -79,7 +79,7 @@ func noVersion(numberOrDigest string) error {
 	return fault.New(fault.NotFound, "Version %s not found.", numberOrDigest)
 }
 
-// interrupted returns the error for a server that writes a run which no longer belongs to it.
+// interrupted returns the error for a write to a run that no longer belongs to this server.
 func interrupted(id string) error {
 	return &fault.Error{
 		Code: fault.RunInterrupted, Message: "Another server took over the database during the run, and recorded the run as interrupted.",

@@ -20,13 +20,13 @@ const (
 	// serverLock is the key of PostgreSQL's advisory lock: "atelier" in ASCII. Such locks are per database.
 	// A server that is alone takes it exclusively; servers that share the database take it in shared mode.
 	serverLock = 0x6174656c696572
-	// lockPatience is the time PostgreSQL may need to notice that the previous server has died.
+	// lockPatience is the time for which a new server waits for the lock. PostgreSQL may need it to notice that the previous server has died.
 	lockPatience = 2 * time.Second
 )
 
-// exclusive holds the exclusive use of a database until it is released or this process ends. The lock of a data
-// directory does not suffice, because two directories may use one database. A server that opens the database ends the
-// runs of its predecessor.
+// exclusive is the lock on a database. It lasts until it is released or this process ends. The lock of a data directory
+// does not suffice, because two directories may use one database. The lock is necessary because a server that opens the
+// database marks unfinished runs as interrupted.
 type exclusive struct {
 	connect func(context.Context) (*pgx.Conn, error) // connects for the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
@@ -58,7 +58,7 @@ func (s *Store) lockDatabase(ctx context.Context) error {
 	}
 }
 
-// take tries to get the lock of PostgreSQL on a separate connection, because the lock ends with the connection.
+// take tries to get the lock of PostgreSQL. It uses a separate connection, because the lock ends with its connection.
 func (x *exclusive) take(ctx context.Context) (bool, error) {
 	conn, err := x.connect(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (x *exclusive) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// function returns the name of PostgreSQL's function for the mode of the lock.
+// function returns the name of PostgreSQL's function for the lock's mode, exclusive or shared.
 func (x *exclusive) function(name string) string {
 	if x.shared {
 		return name + "_shared"

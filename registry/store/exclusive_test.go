@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// Two servers with separate data directories used one database. The second one interrupted the runs of the first, whose
-// results were then discarded.
+// TestADatabaseHasOneServer checks that a second server cannot open a database. It would mark the runs of the first
+// server as interrupted, and their results would be discarded.
 func TestADatabaseHasOneServer(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -82,7 +82,7 @@ func takeOver(t *testing.T, first *store.Store, o store.Options) *store.Store {
 func exclusively(t *testing.T) store.Options {
 	t.Helper()
 	o := storetest.Options(t, storetest.Postgres)
-	o.Exclusive, o.Watch = true, time.Hour // the test checks
+	o.Exclusive, o.Watch = true, time.Hour // the test calls Check itself
 	return o
 }
 
@@ -108,7 +108,7 @@ func TestFinishRun_AnotherServerTookOver_RunInterrupted(t *testing.T) {
 			t.Errorf("events of an interrupted run: %v, %v", got, err)
 		}
 	}
-	finish(t, first, short) // it had no record yet: its record is the answer of its caller
+	finish(t, first, short) // the run is stored only when it finishes, and no other server knows it
 	late := queued()
 	begin(t, first, late)
 	if _, err := second.InterruptRuns(t.Context(), start); err != nil {
@@ -151,7 +151,7 @@ func TestReady_LockLost_RefusesUntilTakenAgain(t *testing.T) {
 		runtime.Gosched()
 	}
 	if got := read(t, first, left.ID); got.Status != registry.StatusInterrupted {
-		t.Errorf("a run of the second server is %s", got.Status)
+		t.Errorf("the status of a run of the second server is %s", got.Status)
 	}
 	finish(t, first, finished())
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// A server of the release before continues to serve after a newer one has added columns to every table.
+// TestStore_ColumnsOfANewerRelease_Ignored checks that a server still works after a newer release has added columns to
+// every table.
 func TestStore_ColumnsOfANewerRelease_Ignored(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o store.Options) {

@@ -50,7 +50,7 @@ func (s *Store) Statements() map[string]int {
 	return n
 }
 
-// counted is a ledger for one caller at a time.
+// counted is a ledger that counts statements. It supports only one caller at a time.
 type counted struct {
 	ledger
 	n map[string]int
@@ -81,7 +81,7 @@ func (panicking) transact(context.Context, func(exec) error) error { panic("on p
 
 func (panicking) close() error { return nil }
 
-// HoldWriter blocks SQLite's writing connection until release is called.
+// HoldWriter reserves SQLite's only writing connection until release is called.
 func (s *Store) HoldWriter(ctx context.Context) (release func() error, err error) {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) HoldWriter(ctx context.Context) (release func() error, err error
 	return conn.Close, nil
 }
 
-// Exclusively locks the database against other processes.
+// Exclusively calls do while the database is locked against writes of other processes.
 func (s *Store) Exclusively(ctx context.Context, do func() error) error {
 	tx, err := s.write.BeginTx(ctx, nil) // an immediate transaction
 	if err != nil {
@@ -148,14 +148,14 @@ func (s *Store) EmptyTables(ctx context.Context) ([]string, error) {
 	return empty, nil
 }
 
-// Value returns the one value of a query on the writing connection.
+// Value returns the single value of a query on the writing connection.
 func (s *Store) Value(ctx context.Context, query string) (string, error) {
 	var value string
 	err := s.write.DB.QueryRowContext(ctx, query).Scan(&value)
 	return value, err
 }
 
-// Asked returns the queries of a reader, or a writer.
+// Asked returns the queries that ask sends to the database.
 func (s *Store) Asked(ask func(s *Store)) []string {
 	var heard listener
 	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs, orphans: s.orphans, probe: s.probe}
@@ -222,13 +222,13 @@ func (s *Store) OneConnection() { s.write.SetMaxOpenConns(1) }
 // StopWatch ends the regular checks of an exclusive store.
 func (s *Store) StopWatch() { s.stopWatch() }
 
-// ProbeIsAsked reports whether something asked for a check at once.
+// ProbeIsAsked reports whether an immediate check was requested.
 func (s *Store) ProbeIsAsked() bool { return len(s.probe.wake) > 0 }
 
 // SetNotice sets the function that makes webhooks.
 func (s *Store) SetNotice(notice registry.Notice) { s.notice = notice }
 
-// WithdrawOrphans is a part of Settle.
+// WithdrawOrphans exports withdrawOrphans, a step of Settle.
 func (s *Store) WithdrawOrphans(ctx context.Context, at time.Time) (int, error) {
 	return s.withdrawOrphans(ctx, at)
 }
@@ -240,7 +240,7 @@ func (s *Store) LimitArrears(memory, bytes int64, count int) {
 	s.arrears.limits = arrearsLimits{memory: memory, bytes: bytes, count: count}
 }
 
-// Attend looks at the other servers now.
+// Attend checks the other servers now, even if the last check was recent.
 func (s *Store) Attend(ctx context.Context) error {
 	s.member.mu.Lock()
 	s.member.looked, s.member.settled = time.Time{}, time.Time{}
@@ -248,27 +248,27 @@ func (s *Store) Attend(ctx context.Context) error {
 	return s.attend(ctx)
 }
 
-// AgeMembership makes a server one that has renewed its lease in time for an hour.
+// AgeMembership makes it appear that the server has renewed its lease in time for an hour longer.
 func (s *Store) AgeMembership() {
 	s.member.mu.Lock()
 	defer s.member.mu.Unlock()
 	s.member.steady = s.member.steady.Add(-time.Hour)
 }
 
-// AgeRenewal makes the last renewal of a server's lease one that long ago.
+// AgeRenewal sets the time of the last renewal of the server's lease to that long ago.
 func (s *Store) AgeRenewal(age time.Duration) {
 	s.member.mu.Lock()
 	defer s.member.mu.Unlock()
 	s.member.renewed = time.Now().Add(-age)
 }
 
-// BusyProbe keeps checks waiting until the returned function is called.
+// BusyProbe makes checks wait until the returned function is called.
 func (s *Store) BusyProbe() (end func()) {
 	s.probe.checking.Lock()
 	return s.probe.checking.Unlock
 }
 
-// KeepLease renews the lease if the probe did not.
+// KeepLease renews the lease if the probe has not renewed it in time.
 func (s *Store) KeepLease(ctx context.Context) { s.keepOnce(ctx) }
 
 // LetProbeBeDue makes the next check write to the database.

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// endedOverlay is the condition for an overlay that was rejected, or that expired, before a time, and whose task ended
-// before that time too. It has three parameters with this time.
+// endedOverlay is the condition that an overlay o was rejected or expired before a time, and that its task, if any,
+// also ended before that time. All three parameters are this time.
 const endedOverlay = "((o.status = 'rejected' AND o.decided_at < ? OR o.status = 'expired' AND o.expires_at < ?) AND " +
 	"NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.overlay_id = o.id AND t.overlay_id <> '' AND (t.finished_at IS NULL OR t.finished_at >= ?)))"
 
