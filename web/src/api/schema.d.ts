@@ -3198,7 +3198,7 @@ export interface components {
       kind: 'run' | 'publish';
       /** @description Outcome of an approval: the published version, or why it failed. */
       outcome?: string;
-      /** @description Digest of the rules and thresholds when it was asked. */
+      /** @description Digest of the rules and thresholds at the time of the request. */
       policyVersion?: string;
       /** @description Why a person must decide. */
       reasons: string[];
@@ -3445,7 +3445,7 @@ export interface components {
         | 'environment';
       /** Format: int64 */
       line?: number;
-      /** @description In words, for example newly reaches api.example.com:443 (main.py:12). */
+      /** @description Description, for example: newly reaches api.example.com:443 (main.py:12). */
       message: string;
       name: string;
     };
@@ -3725,7 +3725,7 @@ export interface components {
       kind: 'run' | 'publish';
       /** @description Outcome of an approval: the published version, or why it failed. */
       outcome?: string;
-      /** @description Digest of the rules and thresholds when it was asked. */
+      /** @description Digest of the rules and thresholds at the time of the request. */
       policyVersion?: string;
       /** @description Why a person must decide. */
       reasons: string[];
@@ -3813,7 +3813,7 @@ export interface components {
       runtime: string;
     };
     DraftSave: {
-      /** @description The files that differ from the entry before; all files of the oldest entry. */
+      /** @description The files that differ from the previous entry; all files for the oldest entry. */
       files: string[];
       label?: string;
       /** Format: int64 */
@@ -3821,7 +3821,7 @@ export interface components {
       /** Format: date-time */
       savedAt: string;
       savedBy: components['schemas']['Editor'];
-      /** @description Schemas, limits or other settings differ from the entry before. */
+      /** @description Schemas, limits or other settings differ from the previous entry. */
       settings: boolean;
     };
     Editor: {
@@ -4036,7 +4036,7 @@ export interface components {
       /** Format: int64 */
       count: number;
       /**
-       * @description tasks: ended ones with their events. overlays: rejected and expired ones. contents: files of projects that nothing names. draftHistory: saves of drafts without a label. packages: installations and archives that nothing uses. blobs: files of large versions that no version has, of all workspaces; only for administrators of the server.
+       * @description tasks: ended tasks with their events. overlays: rejected and expired overlays. contents: project files that nothing references. draftHistory: saves of drafts without a label. packages: unused installations and archives. blobs: stored files that belong to no version, in all workspaces; only for administrators of the server.
        * @enum {string}
        */
       kind: 'tasks' | 'overlays' | 'contents' | 'draftHistory' | 'packages' | 'blobs';
@@ -5888,11 +5888,11 @@ export interface components {
       /** @description True if the version is deprecated. */
       deprecated?: boolean;
       digest: string;
-      /** @description True if the version was deleted since. */
+      /** @description True if the version has been deleted. */
       missing?: boolean;
       /** @description Name of the tool: the agent's name when it was pinned. */
       name: string;
-      /** @description The version that latest selects now, if it is another one. */
+      /** @description The version that latest selects now, if it differs. */
       newest?: string;
       /** @description Why it is deprecated. */
       reason?: string;
@@ -6159,7 +6159,7 @@ export interface components {
       project: string;
       /**
        * Format: date-time
-       * @description Start of waiting of this attempt.
+       * @description Time when this attempt was queued.
        */
       queuedAt: string;
       /** @description True if the server stopped during this attempt, and the task was queued again. */
@@ -6517,7 +6517,7 @@ export interface components {
       output: string;
     };
     Verdict: {
-      /** @description Capabilities that the version before did not have. */
+      /** @description Capabilities that the previous version did not have. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       findings: components['schemas']['Finding'][];
       /** @description Safety flags that the grants and facts of the program require and that it does not declare. */
