@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/migrations"
 )
 
-// contractMarker begins the line that allows a migration to contract the schema. It names the release whose servers
-// still use the removed part, so that a reviewer can see that no server of that release runs any more.
+// contractMarker matches the line that allows a migration to remove parts of the schema. The line names the release
+// since which no server uses these parts, so that a reviewer can check that no older server runs any more.
 var contractMarker = regexp.MustCompile(`(?m)^-- contract: unused since \d+\.\d+\.\d+$`)
 
 var (
@@ -32,7 +32,7 @@ var (
 	hasDefault = regexp.MustCompile(`(?i)\bDEFAULT\b`)
 )
 
-// contractions returns the statements of a migration that servers of the release before cannot work with.
+// contractions returns the statements of a migration with which servers of the previous release cannot work.
 func contractions(sql string) (found []string) {
 	if contractMarker.MatchString(sql) {
 		return nil
@@ -51,8 +51,9 @@ func contractions(sql string) (found []string) {
 	return found
 }
 
-// Servers of the previous release still serve requests while the new release migrates. The first migration has no previous
-// release.
+// TestMigrations_AfterTheFirst_OnlyExpand checks that migrations only add to the schema, because servers of the
+// previous release still run while a new release migrates. The first migration may do anything, because there is no
+// previous release.
 func TestMigrations_AfterTheFirst_OnlyExpand(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"sqlite", "postgres"} {
@@ -67,7 +68,7 @@ func TestMigrations_AfterTheFirst_OnlyExpand(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, statement := range contractions(string(text)) {
-				t.Errorf("%s has %s, which servers of the release before cannot work with: keep the old part, and remove it in a later release with the line \"-- contract: unused since X.Y.Z\"", file, statement)
+				t.Errorf("%s has %s, with which servers of the previous release cannot work: keep the old part, and remove it in a later release with the line \"-- contract: unused since X.Y.Z\"", file, statement)
 			}
 		}
 	}

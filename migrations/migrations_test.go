@@ -32,7 +32,7 @@ func stamps(t *testing.T, dialect string) map[string]string {
 		}
 		stamp, subject, direction := parts[1], parts[2], parts[3]
 		if other, ok := subjects[stamp]; ok && other != subject {
-			t.Errorf("%s: %s and %s have the stamp %s", dialect, other, subject, stamp)
+			t.Errorf("%s: %s and %s have the same timestamp %s", dialect, other, subject, stamp)
 		}
 		subjects[stamp] = subject
 		directions[stamp] = append(directions[stamp], direction)
@@ -53,8 +53,8 @@ func TestMigrationsHaveUniqueStampsAndBothDirectionsInBothDialects(t *testing.T)
 	}
 }
 
-// A database that ran a file does not run it again, so an edit would reach only new databases. merged.sha256 has the
-// format of sha256sum.
+// TestMigrationsAreNeverEdited checks that merged migrations are unchanged. A database runs each file once, so a later
+// edit would reach only new databases. merged.sha256 has the format of sha256sum.
 func TestMigrationsAreNeverEdited(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("merged.sha256")

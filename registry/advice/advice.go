@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// rank orders bumps.
+// rank returns the position of a bump, from none to major.
 func rank(b registry.Bump) int {
 	return slices.Index([]registry.Bump{registry.NoBump, registry.PatchBump, registry.MinorBump, registry.MajorBump}, b)
 }
@@ -64,7 +64,8 @@ func Of(reasons []registry.Reason) registry.Bump {
 	return most
 }
 
-// ofInput judges by what callers send: the new version must accept, and not ignore, every input of the old one.
+// ofInput returns the reasons from differences of the input schemas. A change is major unless the new version accepts
+// every input of the old one, and ignores no part of it.
 func ofInput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {
@@ -73,7 +74,7 @@ func ofInput(r compat.Result) []registry.Reason {
 			bump = registry.MajorBump
 		}
 		if c.Effect == compat.Widens && slices.ContainsFunc(r.Changes, func(other compat.Change) bool { return other.Effect == compat.Adds && other.Path() == c.Path() }) {
-			continue // allowing it is already reported as adding it
+			continue // a change that adds the property already reports that it is allowed
 		}
 		reasons = append(reasons, reason(bump, "/inputSchema"+c.Pointer, sentence(c, " to the input", " from the input")))
 	}
@@ -83,7 +84,8 @@ func ofInput(r compat.Result) []registry.Reason {
 	return reasons
 }
 
-// ofOutput judges by what callers receive: every output of the new version must fit the schema of the old one.
+// ofOutput returns the reasons from differences of the output schemas. A change is major unless every output of the new
+// version fits the old schema.
 func ofOutput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {
@@ -113,7 +115,7 @@ func sentence(c compat.Change, to, from string) string {
 	return c.Message
 }
 
-// ofWords adds a reason for schemas that differ in descriptions alone.
+// ofWords adds a reason if schemas differ, but only in descriptions.
 func ofWords(pointer, what string, before, after json.RawMessage, reasons []registry.Reason) []registry.Reason {
 	if len(reasons) > 0 || sameJSON(before, after) {
 		return reasons
@@ -134,7 +136,7 @@ func orAny(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// agentsOf returns the names in references to agents.
+// agentsOf returns the names of the agents in references.
 func agentsOf(references []string) []string {
 	names := make([]string, len(references))
 	for i, text := range references {
@@ -189,7 +191,7 @@ func ofGrants(before, after registry.Spec) []registry.Reason {
 	return reasons
 }
 
-// reaches reports whether hosts that were granted include another: the same, or all beneath a name.
+// reaches reports whether the granted hosts include a host: the same host, or a wildcard for all hosts below a name.
 func reaches(granted []string, host string) bool {
 	return slices.ContainsFunc(granted, func(g string) bool {
 		suffix, wild := strings.CutPrefix(g, "*")
@@ -217,7 +219,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	for _, l := range limits(before.Limits, after.Limits) {
 		if l.before != l.after {
 			is, was := l.shown(l.after), l.shown(l.before)
-			if is == was { // they differ by less than is written
+			if is == was { // the rounded texts are equal, so write the exact numbers
 				is, was = count(l.after), count(l.before)
 			}
 			add("/limits/"+l.name, "the %s is %s; it was %s", l.words, is, was)
@@ -252,7 +254,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	return reasons
 }
 
-// lockOf returns the digest of a version's exact packages, or "".
+// lockOf returns the digest of a version's lock, "" for none.
 func lockOf(v registry.Spec) string {
 	if v.Lock == nil {
 		return ""
@@ -283,7 +285,7 @@ type limit struct {
 	text          func(int64) string
 }
 
-// shown writes a limit. An absent one is 0.
+// shown returns a limit as text. 0 means that the limit is absent.
 func (l limit) shown(n int64) string {
 	if n == 0 {
 		return "the server's default"
@@ -326,7 +328,7 @@ func ofCode(before, after registry.Spec) []registry.Reason {
 	return reasons
 }
 
-// both lists the keys of two maps.
+// both lists the keys of two maps in sorted order, each once.
 func both[V any](a, b map[string]V) []string {
 	keys := slices.Collect(maps.Keys(a))
 	keys = slices.AppendSeq(keys, maps.Keys(b))

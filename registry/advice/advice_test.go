@@ -51,24 +51,24 @@ func TestBetween(t *testing.T) {
 		"output widened": {func(v *registry.Version) {
 			v.OutputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":["string","null"]}}}`)
 		}, "major", "`text` is a string or null now; it was a string in the output"},
-		"output that cannot be told": {func(v *registry.Version) {
+		"output that cannot be compared": {func(v *registry.Version) {
 			v.OutputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"$dynamicAnchor":"x"}`)
 		}, "major", "cannot be compared"},
-		"host granted already": {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "api.example.com:443"} }, "none", ""},
-		"new host":             {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "example.org:443"} }, "major", "/capabilities/hosts the host `example.org:443` is a new capability"},
-		"host not asked for":   {func(v *registry.Version) { v.Capabilities.Hosts = nil }, "patch", "is no longer requested"},
-		"new host function":    {func(v *registry.Version) { v.Capabilities.HostFunctions = []string{"readFile"} }, "major", "`readFile` is a new capability"},
-		"new secret":           {func(v *registry.Version) { v.Secrets = []string{"KEY"} }, "major", "/secrets the secret `KEY` is a new capability"},
-		"subprocess":           {func(v *registry.Version) { v.Capabilities.Subprocess = true }, "major", "starting processes is a new capability"},
-		"limit":                {func(v *registry.Version) { v.Limits.TimeoutMs = 1500 }, "patch", "/limits/timeoutMs the timeout is 1.5 s; it was 30 s"},
-		"limit of bytes":       {func(v *registry.Version) { v.Limits.OutputBytes = 64 << 10 }, "patch", "/limits/outputBytes the output limit is 64 KiB; it was 1 MiB"},
-		"limit by a byte":      {func(v *registry.Version) { v.Limits.OutputBytes++ }, "patch", "/limits/outputBytes the output limit is 1048577; it was 1048576"},
-		"limit of a count":     {func(v *registry.Version) { v.Limits.RecursionDepth = 9 }, "patch", "/limits/recursionDepth the recursion limit is 9; it was 1000"},
-		"runtime":              {func(v *registry.Version) { v.Runtime = runtimes.Goja }, "patch", "/runtime the runtime is goja; it was python"},
-		"entrypoint":           {func(v *registry.Version) { v.Entrypoint = "app.py" }, "patch", "/entrypoint"},
-		"packages":             {func(v *registry.Version) { v.Packages = []string{"x"} }, "patch", "/packages"},
-		"environment":          {func(v *registry.Version) { v.Environment = map[string]string{"A": "1"} }, "patch", "/environment/A"},
-		"approval":             {func(v *registry.Version) { v.RequiresApproval = true }, "major", "/requiresApproval"},
+		"host granted already":     {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "api.example.com:443"} }, "none", ""},
+		"new host":                 {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "example.org:443"} }, "major", "/capabilities/hosts the host `example.org:443` is a new capability"},
+		"host no longer requested": {func(v *registry.Version) { v.Capabilities.Hosts = nil }, "patch", "is no longer requested"},
+		"new host function":        {func(v *registry.Version) { v.Capabilities.HostFunctions = []string{"readFile"} }, "major", "`readFile` is a new capability"},
+		"new secret":               {func(v *registry.Version) { v.Secrets = []string{"KEY"} }, "major", "/secrets the secret `KEY` is a new capability"},
+		"subprocess":               {func(v *registry.Version) { v.Capabilities.Subprocess = true }, "major", "starting processes is a new capability"},
+		"limit":                    {func(v *registry.Version) { v.Limits.TimeoutMs = 1500 }, "patch", "/limits/timeoutMs the timeout is 1.5 s; it was 30 s"},
+		"limit of bytes":           {func(v *registry.Version) { v.Limits.OutputBytes = 64 << 10 }, "patch", "/limits/outputBytes the output limit is 64 KiB; it was 1 MiB"},
+		"limit by a byte":          {func(v *registry.Version) { v.Limits.OutputBytes++ }, "patch", "/limits/outputBytes the output limit is 1048577; it was 1048576"},
+		"limit of a count":         {func(v *registry.Version) { v.Limits.RecursionDepth = 9 }, "patch", "/limits/recursionDepth the recursion limit is 9; it was 1000"},
+		"runtime":                  {func(v *registry.Version) { v.Runtime = runtimes.Goja }, "patch", "/runtime the runtime is goja; it was python"},
+		"entrypoint":               {func(v *registry.Version) { v.Entrypoint = "app.py" }, "patch", "/entrypoint"},
+		"packages":                 {func(v *registry.Version) { v.Packages = []string{"x"} }, "patch", "/packages"},
+		"environment":              {func(v *registry.Version) { v.Environment = map[string]string{"A": "1"} }, "patch", "/environment/A"},
+		"approval":                 {func(v *registry.Version) { v.RequiresApproval = true }, "major", "/requiresApproval"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// ofFiles is about the project that a version may read or change.
+// ofFiles returns the reasons from differences of the project whose files a version may read or change.
 func ofFiles(before, after *runtimes.Files) []registry.Reason {
 	const pointer = "/capabilities/files"
 	var was, is runtimes.Files
@@ -23,7 +23,7 @@ func ofFiles(before, after *runtimes.Files) []registry.Reason {
 	case was.Project != is.Project:
 		return []registry.Reason{reason(registry.MajorBump, pointer, "the files of the project `"+is.Project+"` are a new capability")}
 	case is.Write:
-		return []registry.Reason{reason(registry.MajorBump, pointer, "to propose changes of files is a new capability")}
+		return []registry.Reason{reason(registry.MajorBump, pointer, "proposing changes of files is a new capability")}
 	}
-	return []registry.Reason{reason(registry.PatchBump, pointer, "to propose changes of files is no longer requested")}
+	return []registry.Reason{reason(registry.PatchBump, pointer, "proposing changes of files is no longer requested")}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// First is the default number of a first version.
+// First is the default number of an agent's first version.
 const First = "1.0.0"
 
-// Base returns the published version that a new number follows: the highest stable version that is not above it, or ""
-// if there is none. An empty number follows all published versions.
+// Base returns the published version with which a new version is compared: the highest stable version that is not above
+// the new number, or "" if there is none. For an empty number it is the highest stable version.
 func Base(number string, published []string) string {
 	var limit *semver.Version
 	if number != "" {
@@ -40,8 +40,8 @@ func Base(number string, published []string) string {
 	return best.Original()
 }
 
-// Previous returns the index of the published version that precedes a number or equals it: the highest one that is not
-// above it, -1 if there is none. A stable number ignores pre-releases. Build metadata does not count.
+// Previous returns the index of the highest published version that is not above a number, -1 if there is none. For a
+// stable number it ignores pre-releases. Build metadata is ignored.
 func Previous(number string, published []string) int {
 	limit, err := semver.StrictNewVersion(number)
 	if err != nil {
@@ -60,8 +60,8 @@ func Previous(number string, published []string) int {
 	return at
 }
 
-// Next returns the number after a bump. Before 1.0.0 a breaking change raises the minor number, as is customary. Only
-// people decide to leave 0.x.
+// Next returns the number that follows a base with a bump. For 0.x a breaking change increases the minor number, as is
+// customary, because only people decide when to publish 1.0.0.
 func Next(base string, bump registry.Bump) (string, error) {
 	v, err := semver.StrictNewVersion(base)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 )
 
-// Examples of precedence from semver.org in ascending order. Build metadata does not count.
+// TestSemverOrgOrder checks the examples of precedence from semver.org, which are in ascending order. Build metadata
+// must not change the order.
 func TestSemverOrgOrder(t *testing.T) {
 	t.Parallel()
 	rising, pairs := [][]string{
@@ -34,7 +35,7 @@ func TestSemverOrgOrder(t *testing.T) {
 					t.Errorf("%s to %s is %d, want %d", versions[i], versions[j], a.Compare(b), want)
 				}
 				pairs++
-				// A range excludes pre-releases, so the order shows only in exact lists.
+				// latest ignores pre-releases, so it shows the order only of stable versions.
 				latest := registry.Pick(registry.Latest, []registry.Version{{Version: versions[i]}, {Version: versions[j]}})
 				if a.Prerelease() == "" && b.Prerelease() == "" && latest != 0 && i > j {
 					t.Errorf("latest of %s and %s is the second", versions[i], versions[j])
@@ -45,7 +46,7 @@ func TestSemverOrgOrder(t *testing.T) {
 	t.Logf("semver.org, order: %d pairs; nothing is left out", pairs)
 }
 
-// Lists of valid and invalid versions to which the FAQ of semver.org links.
+// TestSemverOrgForm checks the lists of valid and invalid versions that the FAQ of semver.org links to.
 func TestSemverOrgForm(t *testing.T) {
 	t.Parallel()
 	valid := strings.Fields(`0.0.4 1.2.3 10.20.30 1.1.2-prerelease+meta 1.1.2+meta 1.1.2+meta-valid 1.0.0-alpha 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.beta.1
@@ -67,10 +68,10 @@ func TestSemverOrgForm(t *testing.T) {
 	}
 	for _, text := range append(invalid, "", "v1.2.3", "1.2.3-", "1.2.3+", "1.2.3-ä") {
 		if registry.CheckSemver(text) == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
-	t.Logf("semver.org, form: %d of %d versions are taken, %d that are none are refused; left out, since no 64 bits hold its numbers: %s",
+	t.Logf("semver.org, form: %d of %d valid versions are accepted, %d invalid ones are rejected; left out, because its numbers exceed 64 bits: %s",
 		len(valid)-len(leftOut), len(valid), len(invalid), slices.Collect(maps.Keys(leftOut))[0])
 }
 

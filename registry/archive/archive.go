@@ -1,5 +1,6 @@
 // Package archive writes agents with all their versions into one file and reads such files as untrusted input.
-// docs/archive.md describes the layout. The package knows no store: the caller decides what to do with the contents.
+// docs/archive.md describes the layout. The package does not use the store: the caller decides what to do with the
+// contents.
 //
 // An archive is a gzipped tar of regular files in a fixed order. It can be read in one pass with one version in memory,
 // and equal content gives equal bytes.
@@ -44,16 +45,16 @@ type Contents struct {
 	Agents []string `json:"agents"`
 }
 
-// Agent is an agent without its versions. The files of its draft follow separately.
+// Agent is an agent without its versions. The files of its draft follow as separate entries.
 type Agent struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
-	FormerNames []string         `json:"formerNames"` // with _ for -, which are one name
+	FormerNames []string         `json:"formerNames"` // with _ instead of -, as in registry.NameKey
 	Title       string           `json:"title"`
 	Description string           `json:"description"`
 	Tags        []string         `json:"tags"`
 	Metadata    json.RawMessage  `json:"metadata"`
-	Listed      bool             `json:"listed,omitempty"` // a statement of the archive; the importer decides
+	Listed      bool             `json:"listed,omitempty"` // as stated by the archive; the importer decides whether to list the agent
 	Origin      *registry.Origin `json:"origin,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
 	Creator     Actor            `json:"createdBy"`
@@ -62,27 +63,28 @@ type Agent struct {
 	Versions    []string         `json:"versions"`
 }
 
-// Actor names who did something according to the archive. It grants nothing.
+// Actor is the person or token that an archive names as the author of a change. It is stored for information and grants
+// no rights.
 type Actor struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`
 	Name string             `json:"name"`
 }
 
-// plausible rejects values that no server writes and that a database may refuse.
+// plausible reports whether an actor could have been written by a server. Other values might be rejected by a database.
 func (a Actor) plausible() bool {
 	const most = 200
 	text := a.ID + string(a.Type) + a.Name
 	return len(text) <= 3*most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// plausibleOrigin rejects values that no server writes.
+// plausibleOrigin reports whether an origin is nil or valid. A server writes no other origins.
 func plausibleOrigin(o *registry.Origin) bool {
 	return o == nil || uuid.Validate(o.AgentID) == nil && registry.CheckName(o.Name) == nil && registry.CheckSemver(o.Version) == nil &&
 		registry.KindOf(o.Digest) == registry.ByDigest && registry.CheckVersionRange(o.Digest) == nil
 }
 
-// version is the document of a version. Its files follow separately.
+// version is the JSON document of a version. Its files follow as separate entries.
 type version struct {
 	registry.Version
 	Publisher Actor `json:"publisher"`

@@ -149,7 +149,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := seen{Agents: []archive.Agent{agent()}, Versions: []registry.Version{version(t, "1.0.0"), version(t, "1.1.0-rc.1")}}
-	ignoreSpelling := cmp.Comparer(func(a, b json.RawMessage) bool { // the writer indents
+	ignoreSpelling := cmp.Comparer(func(a, b json.RawMessage) bool { // the writer changes the indentation
 		var x, y bytes.Buffer
 		return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String() || len(a)+len(b) == 0
 	})
@@ -179,7 +179,7 @@ func insert(entries []entry, where int, more ...entry) []entry {
 	return append(append(append([]entry{}, entries[:where]...), more...), entries[where:]...)
 }
 
-// TestHostileArchives reads archives that no server has written. None of their content may get through.
+// TestHostileArchives checks that archives with manipulated content are rejected.
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	const draft = "agents/weather/draft/"
@@ -229,22 +229,22 @@ func TestHostileArchives(t *testing.T) {
 		"duplicate document":        func(e []entry) []entry { return insert(e, at(e, "/agent.json"), e[at(e, "/agent.json")]) },
 		"duplicate version":         replace("/agent.json", `"1.1.0-rc.1"`, `"1.0.0"`),
 		"agent twice":               replace("atelier.json", `"weather"`, `"weather","weather"`),
-		"agent that is not there":   replace("atelier.json", `"weather"`, `"weather","other"`),
+		"agent that is missing":     replace("atelier.json", `"weather"`, `"weather","other"`),
 		"agent not announced":       replace("atelier.json", `"weather"`, ``),
 		"other form":                replace("atelier.json", `archive/1`, `archive/2`),
 		"former name is another's":  replace("/agent.json", `"old_name"`, `"weather"`),
-		"former name is none":       replace("/agent.json", `"old_name"`, `"../x"`),
-		"name that is none":         replace("/agent.json", `"name": "weather"`, `"name": "Weather"`),
-		"ID that is none":           replace("/agent.json", id, "x"),
+		"former name is invalid":    replace("/agent.json", `"old_name"`, `"../x"`),
+		"name is invalid":           replace("/agent.json", `"name": "weather"`, `"name": "Weather"`),
+		"ID is invalid":             replace("/agent.json", id, "x"),
 		"origin with another name":  replace("/agent.json", `"echo"`, `"../x"`),
-		"origin of no version":      replace("/agent.json", `"2.0.1"`, `"latest"`),
-		"origin of no digest":       replace("/agent.json", `"sha256:000`, `"sha256:xxx`),
+		"origin without a version":  replace("/agent.json", `"2.0.1"`, `"latest"`),
+		"origin without a digest":   replace("/agent.json", `"sha256:000`, `"sha256:xxx`),
 		"files in the document":     replace("/agent.json", `"files": null`, `"files": {"a":"b"}`),
 		"unknown member":            replace("/agent.json", `"title"`, `"admin": true, "title"`),
-		"document goes on":          func(e []entry) []entry { e[at(e, "/agent.json")].text += "{}"; return e },
-		"document is no JSON":       func(e []entry) []entry { e[at(e, "/agent.json")].text = "\x00"; return e },
+		"document has extra data":   func(e []entry) []entry { e[at(e, "/agent.json")].text += "{}"; return e },
+		"document is not JSON":      func(e []entry) []entry { e[at(e, "/agent.json")].text = "\x00"; return e },
 		"deep document":             func(e []entry) []entry { e[at(e, "/agent.json")].text = strings.Repeat("[", 1_000_000); return e },
-		"version that is none":      replace("/agent.json", `"1.0.0"`, `"1.0"`),
+		"version is invalid":        replace("/agent.json", `"1.0.0"`, `"1.0"`),
 		"version climbs out":        replace("/agent.json", `"1.0.0"`, `"../../1.0.0"`),
 		"wrong digest":              replace("1.0.0/version.json", `"digest": "sha256:`, `"digest": "sha256:0`),
 		"wrong code digest":         replace("1.0.0/version.json", `"codeDigest": "sha256:`, `"codeDigest": "sha256:0`),
@@ -269,7 +269,7 @@ func TestHostileArchives(t *testing.T) {
 		"bomb": func(e []entry) []entry {
 			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 33<<20)))
 		},
-		"many files that are too much": func(e []entry) []entry {
+		"many files that are too large": func(e []entry) []entry {
 			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 17<<20)), file(draft+"b", strings.Repeat("\x00", 17<<20)))
 		},
 		"large document": func(e []entry) []entry {
@@ -297,7 +297,7 @@ func refused(t *testing.T, text []byte) {
 	}
 }
 
-// TestHostileStreams truncates an archive at every position and changes single bytes.
+// TestHostileStreams checks that truncated archives and archives with changed bytes are rejected.
 func TestHostileStreams(t *testing.T) {
 	t.Parallel()
 	whole := pack(t, good(t))
@@ -328,10 +328,10 @@ func TestHostileStreams(t *testing.T) {
 	if accepted > 10 {
 		t.Errorf("%d changed archives were accepted", accepted)
 	}
-	t.Logf("%d broken streams, %d of them with another gzip header only", count+2, accepted)
+	t.Logf("%d broken streams, of which %d differ only in the gzip header", count+2, accepted)
 }
 
-// TestHostileSparse claims bytes that do not exist.
+// TestHostileSparse checks that an archive with a sparse file, which has fewer bytes than its size, is rejected.
 func TestHostileSparse(t *testing.T) {
 	t.Parallel()
 	e := good(t)
@@ -339,7 +339,7 @@ func TestHostileSparse(t *testing.T) {
 	e[i].header.Format = tar.FormatPAX
 	e[i].header.PAXRecords = map[string]string{"ATELIER.note": "1"}
 	if err := archive.Read(bytes.NewReader(pack(t, e)), &seen{}); err != nil {
-		t.Fatalf("a note of another program is no harm: %v", err)
+		t.Fatalf("an unknown PAX record is rejected: %v", err)
 	}
 	var tarred bytes.Buffer
 	w := tar.NewWriter(&tarred)

@@ -26,9 +26,9 @@ type Visitor interface {
 	Version(v registry.Version) error
 }
 
-// Read reads an archive to its end. The digests of each version are recomputed before the visitor receives it. A
-// violation of the layout is InvalidInput and ends the reading. The visitor must discard everything unless Read returns
-// nil.
+// Read reads an archive to its end. The digests of each version are recomputed before the visitor receives it. If the
+// archive violates the layout, Read stops and returns InvalidInput. The visitor must discard all it has received unless
+// Read returns nil.
 func Read(r io.Reader, visitor Visitor) error {
 	whole := bufio.NewReader(r) // a buffered gzip reader stops at the end of its stream
 	zip, err := gzip.NewReader(whole)
@@ -82,7 +82,7 @@ func (r *reader) all() error {
 	return nil
 }
 
-// end checks that nothing follows the archive: another reader might not ignore it.
+// end checks that no data follows the archive, because another program might read it as further content.
 func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
 		return invalid("contains an unannounced file: %s", shown(r.next.Name))
@@ -150,7 +150,7 @@ func (r *reader) agent(name string) error {
 	return nil
 }
 
-// claim reserves a name in the archive. a-b and a_b are the same name.
+// claim records a name of an agent and rejects a name that the archive already has. a-b and a_b count as the same name.
 func (r *reader) claim(name string) error {
 	key := registry.NameKey(name)
 	if r.names[key] {
@@ -246,7 +246,7 @@ func (r *reader) document(path string, into any) error {
 	return nil
 }
 
-// content reads the current file and moves on to the next.
+// content reads the current file and advances to the next header.
 func (r *reader) content(most int64) ([]byte, error) {
 	if r.next.Size > most {
 		return nil, invalid("contains a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))

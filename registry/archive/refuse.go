@@ -11,7 +11,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidInput, "%s", "The archive "+fmt.Sprintf(format, args...)+".")
 }
 
-// broken wraps an error of an unreadable stream. An error that already has a code stays.
+// broken converts a read error to InvalidInput. It returns errors that already have a code unchanged.
 func broken(err error) error {
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Writer writes an archive: each agent followed by its versions, in the announced order.
+// Writer writes an archive: each agent followed by its versions, in the order given to NewWriter.
 type Writer struct {
 	zip *gzip.Writer
 	tar *tar.Writer
@@ -38,7 +38,7 @@ func (w *Writer) Agent(a Agent) error {
 	return w.files(agentPath(a.Name)+"draft/", files)
 }
 
-// Version writes a version of the agent that was written last. agent is the current name of that agent.
+// Version writes a version of the agent that was written last. agent is the current name of this agent.
 func (w *Writer) Version(agent string, v registry.Version) error {
 	files := v.Files
 	v.Files = nil
@@ -69,7 +69,8 @@ func (w *Writer) document(path string, value any) error {
 	return w.entry(path, append(text, '\n'))
 }
 
-// entry writes a file without values that differ between machines.
+// entry writes a file. Its header has fixed values for time and mode, so that equal content gives equal archives on all
+// machines.
 func (w *Writer) entry(path string, content []byte) error {
 	header := tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o644, Size: int64(len(content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
 	if err := w.tar.WriteHeader(&header); err != nil {

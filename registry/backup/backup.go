@@ -1,5 +1,5 @@
 // Package backup defines the folder of a backup: a copy of the database, the files of large versions, the folder of
-// skills, and a manifest that lists every file with its digest. The keys of secrets are never in it.
+// skills, and a manifest that lists every file with its digest. A backup never contains the keys that encrypt secrets.
 package backup
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// Folders of a backup.
+// Subfolders of a backup.
 const (
 	Database = "database"
 	Blobs    = "blobs"
@@ -29,11 +29,11 @@ const (
 const (
 	format       = 1
 	manifestName = "manifest.json"
-	// mostBytes is the maximum size of a manifest. A million files of large versions fit.
+	// mostBytes is the maximum size of a manifest. It is enough for a million files of large versions.
 	mostBytes = 512 << 20
 )
 
-// Manifest describes a backup. It is written last, so a folder without it is no backup.
+// Manifest describes a backup. It is written last, so a folder without it is not a complete backup.
 type Manifest struct {
 	Format    int            `json:"format"`
 	CreatedAt time.Time      `json:"createdAt"`
@@ -135,7 +135,7 @@ func measure(dir, path string, sync bool) (f File, err error) {
 func Read(dir string) (m Manifest, err error) {
 	file, err := os.Open(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is no complete backup: it has no %s", dir, manifestName)
+		return m, fmt.Errorf("%s is not a complete backup: it has no %s", dir, manifestName)
 	}
 	if err != nil {
 		return m, err
@@ -189,7 +189,7 @@ func Verify(dir string) (Manifest, error) {
 	return m, m.complete()
 }
 
-// complete checks that the backup has the files of every large version, and every table.
+// complete checks that the backup has the database with every table, and the files of every large version.
 func (m Manifest) complete() error {
 	has := func(path string) bool {
 		return slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == path })
@@ -214,7 +214,7 @@ func (m Manifest) complete() error {
 	return nil
 }
 
-// CopyFolder copies the files of a folder. A missing folder is empty.
+// CopyFolder copies the files of a folder. It copies nothing if the folder does not exist.
 func CopyFolder(from, to string) error {
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -224,7 +224,8 @@ func CopyFolder(from, to string) error {
 	})
 }
 
-// CopyFile copies a file durably, with its folder. The copy has the whole content or does not exist.
+// CopyFile copies a file durably and creates the folder of the copy. After a crash the copy is complete or does not
+// exist.
 func CopyFile(from, to string) (err error) {
 	file, err := os.Open(from)
 	if err != nil {
@@ -244,7 +245,7 @@ func write(path string, content io.Reader) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // the first error counts
+			_ = os.Remove(file.Name()) // the first error is returned
 		}
 	}()
 	_, err = io.Copy(file, content)
@@ -257,7 +258,7 @@ func write(path string, content io.Reader) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir syncs a folder, so that the names of its files are durable.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -23,15 +23,15 @@ const prefix = "sha256:"
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Folder is a blob store in its own directory: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent use by one
-// process. Others may read and store meanwhile, but a blob that they store again may be removed, so only the process that
-// has the lock of the data directory removes blobs.
+// Folder is a blob store in a separate directory. The file ab/cdef… contains the blob sha256:abcdef…. It is safe for
+// concurrent use in one process. Other processes may read and store blobs at the same time. Only the process that has
+// the lock of the data directory may remove blobs, and it may remove a blob that another process is storing again.
 type Folder struct {
 	dir string
-	mu  sync.Mutex // a blob that is stored again must not be removed meanwhile
+	mu  sync.Mutex // prevents that a blob is removed while it is stored again
 }
 
-// Stored is a blob in a store. Stores that keep equal blobs once have no names.
+// Stored describes a blob in a store. Name is "" in a store that stores equal blobs only once.
 type Stored struct {
 	Name   string
 	Digest string
@@ -50,7 +50,7 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{dir: dir}, nil
 }
 
-// Digest returns the name of a blob with this content.
+// Digest returns the digest of a content, which identifies its blob.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return prefix + hex.EncodeToString(sum[:])
@@ -119,7 +119,7 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
-// List calls back with each blob, until a call returns an error. The calls may remove blobs.
+// List calls each with every blob until it returns an error. each may remove blobs.
 func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
 	dirs, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -153,7 +153,7 @@ func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
 	return ctx.Err()
 }
 
-// Remove removes a blob that was last stored before a time. It reports whether it did.
+// Remove removes a blob if it was last stored before a time. It reports whether it removed the blob.
 func (f *Folder) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
 	if err := ctx.Err(); err != nil || !digestForm.MatchString(b.Digest) {
 		return false, err
@@ -181,8 +181,8 @@ func (f *Folder) Empty() (bool, error) {
 	return len(found) == 0, err
 }
 
-// SweepLeftovers removes the temporary files of writes that were killed, and returns their number. No other process may
-// write to the folder meanwhile.
+// SweepLeftovers removes the temporary files of interrupted writes, and returns their number. No other process may
+// write to the folder at the same time.
 func (f *Folder) SweepLeftovers() (int, error) {
 	found, err := filepath.Glob(filepath.Join(f.dir, "*", leftovers))
 	if err != nil {
@@ -196,11 +196,11 @@ func (f *Folder) SweepLeftovers() (int, error) {
 	return len(found), nil
 }
 
-// leftovers is the pattern of temporary files.
+// leftovers is the name pattern of temporary files.
 const leftovers = ".new-*"
 
-// put writes a temporary file and renames it, so readers see the whole blob or nothing. It syncs the file before the
-// rename and both directories after it.
+// put writes a temporary file and renames it, so that readers see either the whole blob or no blob. It syncs the file
+// before the rename and both directories after it.
 func (f *Folder) put(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -211,7 +211,7 @@ func (f *Folder) put(path string, content []byte) error {
 		if err := replace(dir, path, content); err != nil {
 			return err
 		}
-	} else if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // it is young again, so that Remove keeps it
+	} else if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // a new time, so that Remove does not remove it
 		return err
 	}
 	if err := syncDir(dir); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// S3Options names a bucket and how to reach it.
+// S3Options holds the bucket and the settings of its connection.
 type S3Options struct {
 	Endpoint   string // host:port
 	TLS        bool
@@ -41,15 +41,15 @@ type S3 struct {
 	cache   *Folder
 
 	mu    sync.Mutex
-	etags map[string]string // of verified objects in the cache, by digest
+	etags map[string]string // ETags of verified objects in the cache, by digest
 	state S3State
 }
 
-// S3State describes the last answer of the bucket.
+// S3State describes the bucket, as of its last response.
 type S3State struct {
 	Available bool
-	Reason    string // why not
-	Failures  int64  // requests that failed, or that returned other content
+	Reason    string // why the bucket is not available
+	Failures  int64  // requests that failed or returned content with a wrong digest
 }
 
 const (
@@ -92,7 +92,7 @@ func (s *S3) State() S3State {
 	return s.state
 }
 
-// Ping asks the bucket, so that its state is also known while nothing is read or stored.
+// Ping sends a request to the bucket, so that State is up to date even if nothing is read or stored.
 func (s *S3) Ping(ctx context.Context) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -103,18 +103,18 @@ func (s *S3) Ping(ctx context.Context) {
 	s.note(ctx, err)
 }
 
-// silent is the cause with which a request ends that the bucket did not answer in time.
+// silent is the context's cause if the bucket did not answer a request in time.
 type silent struct{ patience time.Duration }
 
 func (e *silent) Error() string { return fmt.Sprintf("no answer within %s", e.patience) }
 
-// within bounds a request to the bucket.
+// within returns a context that ends a request to the bucket after a time, with the cause silent.
 func within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, patience, &silent{patience})
 }
 
-// note stores whether the bucket answered a request. A caller that went away, or whose own time ended, says nothing about
-// the bucket.
+// note updates the state after a request to the bucket. It ignores errors of requests that the caller cancelled, or
+// whose deadline came from the caller, because they say nothing about the bucket.
 func (s *S3) note(ctx context.Context, err error) {
 	var late *silent
 	if err != nil && ctx.Err() != nil && !errors.As(context.Cause(ctx), &late) {
@@ -155,8 +155,8 @@ func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 	return s.download(ctx, name, digest)
 }
 
-// current reports whether the cached content of a blob may be used: its object was not changed or removed. The cached
-// content is verified, so it is also used while the bucket does not answer.
+// current reports whether the cached content of a blob may be used: its object was neither changed nor removed. It
+// returns true if the bucket does not answer, because cached content is verified.
 func (s *S3) current(ctx context.Context, name, digest string) bool {
 	ctx, cancel := within(ctx, cachedPatience)
 	defer cancel()
@@ -168,7 +168,7 @@ func (s *S3) current(ctx context.Context, name, digest string) bool {
 	return err == nil && info.ETag == known || err != nil && !isMissing(err)
 }
 
-// download reads an object.
+// download reads an object, verifies its digest, and puts it into the cache.
 func (s *S3) download(ctx context.Context, name, digest string) ([]byte, error) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -206,7 +206,7 @@ func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
 	return info.Size, nil
 }
 
-// List calls back with each blob in the bucket, until a call returns an error. The calls may remove blobs.
+// List calls each with every blob in the bucket until it returns an error. each may remove blobs.
 func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -226,7 +226,7 @@ func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	return ctx.Err()
 }
 
-// Remove removes a blob that was last stored before a time. It reports whether it did.
+// Remove removes a blob if it was last stored before a time. It reports whether it removed the blob.
 func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -244,11 +244,11 @@ func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, erro
 	return true, nil
 }
 
-// loans is the prefix of objects that are lent.
+// loans is the prefix of the objects that Lend stores.
 const loans = "job-inputs/"
 
-// Lend stores content under a name and returns an address at which anybody who knows it can read the content for a while.
-// Error: StorageUnavailable.
+// Lend stores content under a name and returns a URL. Anybody who knows the URL can read the content for the given
+// time. Error: StorageUnavailable.
 func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -265,7 +265,7 @@ func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.
 	return address.String(), nil
 }
 
-// TakeBack removes content that was lent. Error: StorageUnavailable.
+// TakeBack removes content that Lend stored. Error: StorageUnavailable.
 func (s *S3) TakeBack(ctx context.Context, name string) error {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -275,7 +275,8 @@ func (s *S3) TakeBack(ctx context.Context, name string) error {
 	return nil
 }
 
-// TakeBackIf removes what was lent, at a time, if a function says so. Error: StorageUnavailable.
+// TakeBackIf removes the contents that Lend stored if useless returns true for their name and time of storing. Error:
+// StorageUnavailable.
 func (s *S3) TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -298,7 +299,7 @@ func (s *S3) lending(verb, name string, err error) error {
 	}
 }
 
-// objectKey returns the name of an object.
+// objectKey returns the key of a blob's object in the bucket.
 func objectKey(name, digest string) string {
 	return keyPrefix + name + "/" + strings.TrimPrefix(digest, prefix)
 }
@@ -317,7 +318,7 @@ func (s *S3) failure(ctx context.Context, verb, name string, err error) error {
 	}
 }
 
-// remedy says how to repair a bucket.
+// remedy returns sentences about why the bucket failed and how to fix it.
 func remedy(ctx context.Context, err error) string {
 	var late *silent
 	switch code := minio.ToErrorResponse(err).Code; {
@@ -333,7 +334,7 @@ func remedy(ctx context.Context, err error) string {
 	return "Check that the service at --s3-endpoint answers, and try again."
 }
 
-// remember puts verified content into the cache. A full disk costs only the cache.
+// remember puts verified content into the cache. It ignores errors, such as a full disk, because the cache is optional.
 func (s *S3) remember(ctx context.Context, name, digest, etag string, content []byte) {
 	if _, err := s.cache.Put(ctx, name, content); err != nil {
 		return

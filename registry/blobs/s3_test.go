@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A caller whose own time ends says nothing about the bucket. A bucket that does not answer in time is named with the time
-// that it had.
+// TestS3_DeadlineOfCaller_BucketStaysAvailable checks that a bucket stays available if only the deadline of the caller
+// ends a request. If the bucket does not answer in time, the error states how long the request waited.
 func TestS3_DeadlineOfCaller_BucketStaysAvailable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

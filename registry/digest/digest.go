@@ -1,5 +1,6 @@
-// Package digest identifies versions by content. It computes three digests: "sha256:" and hexadecimal over canonical
-// JSON (RFC 8785). Each digest includes the smaller one, so the whole can be verified from its parts.
+// Package digest identifies versions by content. It computes three digests of canonical JSON (RFC 8785), in the form
+// "sha256:" and hexadecimal digits. The digest of the content includes the digest of the code, and the digest of the
+// version includes the digest of the content.
 package digest
 
 import (
@@ -16,10 +17,11 @@ import (
 
 // Sums are the digests of a version. Code covers files and entrypoint. Content also covers settings, schemas, limits,
 // capabilities, title and description: everything that determines or describes the behaviour. Version also covers name,
-// semver, changelog and tests. A pinned reference names the digest Version.
+// semver, changelog and tests. A reference by digest names the digest Version.
 type Sums struct{ Version, Content, Code string }
 
-// Of computes the digests of a version. When it was published, by whom, and whether it is deprecated do not count.
+// Of computes the digests of a version. They do not depend on its publisher, its time of publishing and its
+// deprecation.
 func Of(v registry.Version) (Sums, error) {
 	code, err := Code(v.Files, v.Entrypoint)
 	if err != nil {
@@ -42,8 +44,9 @@ func Of(v registry.Version) (Sums, error) {
 	return Sums{Version: whole, Content: content, Code: code}, nil
 }
 
-// Authored computes a digest of what an author writes in a draft. It leaves out what publishing decides: the runtime, the
-// lock and the versions of tools. A version has the digest of the draft that it was made from.
+// Authored computes a digest of the parts of a spec that the author writes. It leaves out the parts that publishing
+// adds: the runtime, the lock and the versions of tools. So a version and the draft it was published from have the same
+// digest.
 func Authored(spec registry.Spec) (string, error) {
 	spec.Runtime, spec.Lock, spec.Capabilities.Pinned = "", nil, nil
 	sums, err := Of(registry.Version{Spec: spec})
@@ -66,8 +69,8 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	return sum, nil
 }
 
-// The forms define the digested JSON. Form names the kind, so two kinds of digest never cover the same text. It is
-// raised when a member changes its meaning.
+// The forms define the JSON that is digested. The member form names the kind and its number, so two kinds of digest
+// never have the same text. The number must be increased if a member changes its meaning.
 type codeForm struct {
 	Form       string            `json:"form"`
 	Entrypoint string            `json:"entrypoint"`
@@ -91,8 +94,8 @@ type contentForm struct {
 	SafetyFlags      []string              `json:"safetyFlags"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Deterministic    bool                  `json:"deterministic"`
-	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // absent in the form before there were rules
-	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // absent in the form before a version had one
+	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // omitted if nil, as in versions from before there were rules
+	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // omitted if empty, as in versions from before there was a setting
 	Lock             string                `json:"lock,omitempty"`      // digest; absent without packages
 }
 
@@ -105,7 +108,8 @@ type wholeForm struct {
 	Tests     string `json:"tests,omitempty"` // absent for a version without tests
 }
 
-// contentOf normalises equal content: absent values are empty and sets are sorted.
+// contentOf returns the content of a version in a normal form, so that equal content has equal digests: absent values
+// are empty, and sets are sorted.
 func contentOf(v registry.Version, code string) contentForm {
 	form := contentForm{
 		Form: "atelier/content/1", Code: code, Title: v.Title, Description: v.Description,

@@ -27,7 +27,8 @@ func sample() registry.Version {
 	}
 }
 
-// TestGolden fails if the digest of an existing version changes. Such a change needs a new form number.
+// TestGolden fails if the digest of an existing version changes. Such a change needs a new number in the form's name,
+// such as atelier/code/2.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	want := digest.Sums{
@@ -78,14 +79,14 @@ func TestOrderOfSetsDoesNotCount(t *testing.T) {
 	a.Capabilities.Hosts, b.Capabilities.Hosts = []string{"a:1", "b:2"}, []string{"b:2", "a:1"}
 	a.Secrets, b.Secrets = []string{"A", "B"}, []string{"B", "A"}
 	if sums(t, a) != sums(t, b) {
-		t.Error("the order of a set counts")
+		t.Error("the order of a set changes the digest")
 	}
 	if a.Capabilities.Hosts[0] != "a:1" || b.Capabilities.Hosts[0] != "b:2" {
 		t.Error("a version was changed")
 	}
 	a.Packages, b.Packages = []string{"x", "y"}, []string{"y", "x"}
 	if sums(t, a) == sums(t, b) {
-		t.Error("the order of packages does not count")
+		t.Error("the order of packages does not change the digest")
 	}
 }
 
@@ -120,7 +121,8 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// TestEverySettingCounts changes each field of a spec in turn, including future fields.
+// TestEverySettingCounts changes each field of a spec in turn, including future fields, and checks that the digest
+// changes.
 func TestEverySettingCounts(t *testing.T) {
 	t.Parallel()
 	was := sums(t, sample())
@@ -130,7 +132,7 @@ func TestEverySettingCounts(t *testing.T) {
 			v := sample()
 			change(t, reflect.ValueOf(&v.Spec).Elem().Field(i), leaf)
 			if got := sums(t, v); got.Content == was.Content {
-				t.Errorf("%s%v does not count", spec.Field(i).Name, leaf)
+				t.Errorf("%s%v does not change the digest", spec.Field(i).Name, leaf)
 			}
 		}
 	}
@@ -184,7 +186,7 @@ func change(t *testing.T, v reflect.Value, path []int) {
 		case reflect.Int64:
 			v.SetInt(v.Int() + 1)
 		default:
-			t.Fatalf("teach this test to change a %s", v.Type())
+			t.Fatalf("this test cannot change a %s yet", v.Type())
 		}
 	}
 }
@@ -210,7 +212,8 @@ func sums(t *testing.T, v registry.Version) digest.Sums {
 	return s
 }
 
-// TestTests: tests belong to the digest of a version that has some, and to no other digest.
+// TestTests checks that tests change only the digest of the version, and that a version without tests has the same
+// digest as before there were tests.
 func TestTests(t *testing.T) {
 	t.Parallel()
 	without, err := digest.Of(sample())

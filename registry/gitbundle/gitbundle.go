@@ -1,6 +1,7 @@
-// Package gitbundle reads the files of one commit from a git bundle. A bundle is hostile input: every object, the work that
-// it causes and the memory that it needs are bounded. go-git reads the packfile and applies deltas, which adds 0.5 MB to the
-// binary. Its object store would add 2 MB, and unpacks whatever a packfile says.
+// Package gitbundle reads the files of one commit from a git bundle. A bundle is untrusted input, so the size of
+// objects, the amount of unpacked data and the used memory are limited. go-git reads the packfile and applies deltas,
+// which adds 0.5 MB to the binary. The object store of go-git is not used: it would add 2 MB and unpacks data without a
+// limit.
 package gitbundle
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/internal/lru"
 )
 
-// Signature is the beginning of the bundles of all versions before the version's number.
+// Signature is the text before the version number at the beginning of every bundle.
 const Signature = "# v"
 
 const (
@@ -26,17 +27,17 @@ const (
 	maxObjects = 250_000
 	maxTrees   = 100_000 // entries of the commit's trees
 	maxDepth   = 100     // of folders, and of deltas
-	maxWork    = 4 << 30 // bytes that are unpacked in all
+	maxWork    = 4 << 30 // total of unpacked bytes
 	keptBytes  = 64 << 20
-	readCost   = 4 << 10 // bytes that each read counts in addition, so that small deltas cannot be read for ever
+	readCost   = 4 << 10 // extra bytes counted for each read, so that the number of small deltas is limited too
 )
 
 // Entry is an entry of the commit's trees.
 type Entry struct {
 	Path    string
-	Plain   bool   // a file, and no link or module
+	Plain   bool   // a regular file, not a link or a module
 	Content []byte // of a plain file
-	Large   bool   // a plain file that is larger than the limit, without its content
+	Large   bool   // a plain file that is larger than the limit; Content is empty
 }
 
 // Bundle is an open bundle.
@@ -46,21 +47,22 @@ type Bundle struct {
 
 	scanner *packfile.Scanner
 	limit   int64                   // bytes of a file
-	objects map[plumbing.Hash]int64 // offsets
+	objects map[plumbing.Hash]int64 // offsets in the packfile
 	cached  *lru.Cache[int64, object]
 	work    int64
 	seen    int
 }
 
-// object is an unpacked object. One that is too large has no content.
+// object is an unpacked object. If it is too large, its content is not stored.
 type object struct {
 	kind    plumbing.ObjectType
 	content []byte
 	large   bool
 }
 
-// Open reads the list of references and objects. The file must stay open as long as the bundle is used. A file of
-// more bytes than the limit has no content. The files are those of HEAD, of the only branch, or of main or master.
+// Open reads the list of references and objects. The file must stay open as long as the bundle is used. limit is the
+// maximum size of a file in bytes; larger files have no content. The bundle provides the files of HEAD, or else of main
+// or master, or else of the only reference.
 func Open(file io.ReadSeeker, limit int64) (*Bundle, error) {
 	refs, length, err := readHeader(file)
 	if err != nil {
@@ -77,7 +79,7 @@ func Open(file io.ReadSeeker, limit int64) (*Bundle, error) {
 	return b, b.index()
 }
 
-// section is a file without its beginning.
+// section reads a file from an offset, as if the file began there.
 type section struct {
 	file  io.ReadSeeker
 	begin int64
@@ -111,7 +113,7 @@ func readHeader(file io.Reader) ([]ref, int64, error) {
 		switch {
 		case first && (line == "# v2 git bundle" || line == "# v3 git bundle"):
 		case first:
-			return nil, 0, errors.New("is of an unknown version; versions 2 and 3 are known")
+			return nil, 0, errors.New("has an unknown version; supported are versions 2 and 3")
 		case line == "":
 			return refs, length, nil
 		case line == "@object-format=sha1":
@@ -127,7 +129,7 @@ func readHeader(file io.Reader) ([]ref, int64, error) {
 	}
 }
 
-// choose returns the reference whose files are read.
+// choose returns the reference whose files are read: HEAD, main, master, or the only reference.
 func choose(refs []ref) (name, commit string, err error) {
 	for _, wanted := range []string{"HEAD", "refs/heads/main", "refs/heads/master"} {
 		for _, r := range refs {
@@ -142,14 +144,15 @@ func choose(refs []ref) (name, commit string, err error) {
 	return "", "", errors.New("has neither HEAD nor main nor master, and not exactly one reference; make it with git bundle create FILE HEAD")
 }
 
-// index finds the name of each object. Bases come before their deltas in most bundles; the others take further rounds.
+// index computes the hash of each object. In most bundles, bases come before their deltas; other deltas need further
+// passes.
 func (b *Bundle) index() error {
 	_, count, err := b.scanner.Header()
 	if err != nil {
 		return err
 	}
 	if count > maxObjects {
-		return fmt.Errorf("has %d objects; the most are %d", count, maxObjects)
+		return fmt.Errorf("has %d objects; at most %d are allowed", count, maxObjects)
 	}
 	offsets := make([]int64, 0, min(count, 4096))
 	for range count {
@@ -163,7 +166,7 @@ func (b *Bundle) index() error {
 			return err
 		}
 		if n != header.Length {
-			return errors.New("has an object of another length than it says")
+			return errors.New("has an object whose length differs from its header")
 		}
 	}
 	for len(offsets) > 0 {
@@ -180,14 +183,14 @@ func (b *Bundle) index() error {
 			}
 		}
 		if len(later) == len(offsets) {
-			return errors.New("lacks objects that others are based on")
+			return errors.New("lacks objects that other objects are deltas of")
 		}
 		offsets = later
 	}
 	return nil
 }
 
-// counter counts the bytes that are unpacked and thrown away.
+// counter is a writer that discards unpacked bytes and counts them as work.
 type counter struct{ bundle *Bundle }
 
 func (c *counter) Write(p []byte) (int, error) { return len(p), c.bundle.spend(len(p)) }
@@ -199,7 +202,7 @@ func (b *Bundle) spend(n int) error {
 	return nil
 }
 
-// errNoBase is the error of a delta whose base is not known yet.
+// errNoBase is the error for a delta whose base has not been indexed yet.
 var errNoBase = errors.New("lacks the base of an object")
 
 // read unpacks the object at an offset.
@@ -264,7 +267,7 @@ func (b *Bundle) patched(base int64, delta []byte, depth int) (object, error) {
 	return object{kind: before.kind, content: after}, err
 }
 
-// number reads a length of a delta. A malformed one is found when the delta is applied.
+// number reads a length from a delta. It does not report a malformed length, because applying the delta does.
 func number(from []byte) (n uint64, rest []byte) {
 	for i, one := range from[:min(len(from), 9)] {
 		n |= uint64(one&0x7f) << (7 * i)
@@ -275,7 +278,7 @@ func number(from []byte) (n uint64, rest []byte) {
 	return n, nil
 }
 
-// Files calls back with each file of the commit, and with each link and module, which have no content.
+// Files calls each with every file, link and module of the commit. Links and modules have no content.
 func (b *Bundle) Files(each func(Entry) error) error {
 	id := plumbing.NewHash(b.Commit)
 	for range maxDepth { // a tag may name another tag
@@ -291,7 +294,7 @@ func (b *Bundle) Files(each func(Entry) error) error {
 		case o.kind == plumbing.TagObject && kind == "object" && plumbing.IsHash(name):
 			id = plumbing.NewHash(name)
 		default:
-			return fmt.Errorf("has a reference %s that is no commit", strings.ToValidUTF8(b.Ref[:min(len(b.Ref), 100)], "?"))
+			return fmt.Errorf("has a reference %s that is not a commit", strings.ToValidUTF8(b.Ref[:min(len(b.Ref), 100)], "?"))
 		}
 	}
 	return errors.New("has too many tags of tags")
@@ -305,17 +308,17 @@ func (b *Bundle) object(id plumbing.Hash) (object, error) {
 	return b.read(offset, 0)
 }
 
-// walk reads a tree.
+// walk calls each with the entries of a tree and of the trees in it.
 func (b *Bundle) walk(id plumbing.Hash, folder string, depth int, each func(Entry) error) error {
 	if depth > maxDepth {
-		return fmt.Errorf("has more than %d folders in each other", maxDepth)
+		return fmt.Errorf("has folders nested more than %d levels deep", maxDepth)
 	}
 	tree, err := b.object(id)
 	if err != nil {
 		return err
 	}
 	if tree.kind != plumbing.TreeObject {
-		return errors.New("has a folder that is none")
+		return errors.New("has a folder entry that is not a folder")
 	}
 	for rest := tree.content; len(rest) > 0; {
 		head, after, ok := bytes.Cut(rest, []byte{0})
@@ -347,7 +350,7 @@ func (b *Bundle) walk(id plumbing.Hash, folder string, depth int, each func(Entr
 
 func (b *Bundle) file(id plumbing.Hash, at string, each func(Entry) error) error {
 	offset, ok := b.objects[id]
-	if !ok { // too large, or absent
+	if !ok { // too large, or missing
 		return each(Entry{Path: at, Plain: true, Large: true})
 	}
 	o, err := b.read(offset, 0)
@@ -355,7 +358,7 @@ func (b *Bundle) file(id plumbing.Hash, at string, each func(Entry) error) error
 		return err
 	}
 	if o.kind != plumbing.BlobObject {
-		return errors.New("has a file that is none")
+		return errors.New("has a file entry that is not a file")
 	}
 	return each(Entry{Path: at, Plain: true, Content: o.content})
 }

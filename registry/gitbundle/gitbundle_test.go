@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/gitbundle"
 )
 
-// read returns the files of a bundle, with their content or their kind.
+// read returns the files of a bundle by path: the content of plain files, and the kind of other entries in parentheses.
 func read(bundle []byte, limit int64) (map[string]string, *gitbundle.Bundle, error) {
 	files := map[string]string{}
 	b, err := gitbundle.Open(bytes.NewReader(bundle), limit)
@@ -39,7 +39,8 @@ func fixture(t *testing.T, name string) []byte {
 	return bundle
 }
 
-// shop.bundle has two commits, of which the files of the second are deltas or bases, a link, a program and a tag.
+// TestBundle_FilesOfHead reads shop.bundle. It has two commits, some files of which are deltas, a link, an executable
+// file and a tag.
 func TestBundle_FilesOfHead(t *testing.T) {
 	t.Parallel()
 	files, b, err := read(fixture(t, "shop.bundle"), 1<<20)
@@ -54,7 +55,8 @@ func TestBundle_FilesOfHead(t *testing.T) {
 	}
 }
 
-// A tag leads to its commit. The files of the earlier commit are deltas.
+// TestBundle_TagAndEarlierCommit checks that the files of a tag's commit, and of an earlier commit whose files are
+// deltas, can be read.
 func TestBundle_TagAndEarlierCommit(t *testing.T) {
 	t.Parallel()
 	bundle := fixture(t, "shop.bundle")
@@ -83,7 +85,7 @@ func TestBundle_Refusals(t *testing.T) {
 		"malformed":  {"# v2 git bundle\nxyz HEAD\n\n", "malformed header"},
 		"capability": {"# v3 git bundle\n@filter=blob:none\n" + id + " HEAD\n\n", "filter=blob:none"},
 		"absent":     {"# v2 git bundle\n" + strings.Repeat("1", 40) + " HEAD\n\n", "lacks the object"},
-		"a blob":     {"# v2 git bundle\n640fd82e11e9a51d59f54d3844312928219dd537 HEAD\n\n", "no commit"},
+		"a blob":     {"# v2 git bundle\n640fd82e11e9a51d59f54d3844312928219dd537 HEAD\n\n", "not a commit"},
 	} {
 		pack := rest
 		if name == "no end" {
@@ -98,7 +100,7 @@ func TestBundle_Refusals(t *testing.T) {
 	}
 }
 
-// A damaged bundle is an error or has files, and never a panic.
+// TestBundle_Damaged checks that no damaged bundle causes a panic.
 func TestBundle_Damaged(t *testing.T) {
 	t.Parallel()
 	bundle := fixture(t, "shop.bundle")

@@ -13,11 +13,11 @@ type anthropicTool struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description"`
 	InputSchema members `json:"input_schema"`
-	Strict      bool    `json:"strict,omitempty"` // left out, an older API takes the tool too
+	Strict      bool    `json:"strict,omitempty"` // omitted if false, so that older APIs accept the tool
 }
 
-// anthropic sets strict only if the schema is in the subset that strict tool use compiles. Otherwise the schema is
-// exported unchanged and the warnings give the reasons.
+// anthropic exports a tool for Anthropic. It sets strict only if the schema is in the subset that strict tool use
+// compiles. The schema is never changed; warnings give the reasons why strict is omitted.
 func anthropic(m Manifest) (Result, error) {
 	o, err := offered(m)
 	if err != nil {
@@ -48,14 +48,15 @@ func anthropicRefusals(root map[string]any) []string {
 	return refusals
 }
 
-// Limits of strict tool use. They count all strict tools of a request. A tool that exceeds them alone gets a warning.
+// Limits of strict tool use. They apply to all strict tools of a request together. A tool gets a warning if it exceeds
+// them alone.
 const (
 	maxAnthropicOptional = 24
 	maxAnthropicUnions   = 16
 )
 
-// anthropicStrict returns the reasons why strict tool use would not compile a schema. It is cautious, as strictReasons
-// is.
+// anthropicStrict returns the reasons why strict tool use would not compile a schema. Like strictReasons, it reports a
+// reason when in doubt.
 func anthropicStrict(root map[string]any) []string {
 	var why reasons
 	optional, unions := 0, 0
@@ -117,7 +118,7 @@ func anthropicKeyword(object map[string]any, keyword, at string, why *reasons) {
 	}
 }
 
-// anthropicShape checks required parts of a schema.
+// anthropicShape checks the members that strict tool use requires: a type, and additionalProperties: false in objects.
 func anthropicShape(object map[string]any, pointer string, why *reasons) {
 	named := false
 	for _, keyword := range []string{"type", "enum", "const", "anyOf", "$ref"} {

@@ -12,10 +12,10 @@ import (
 
 const (
 	maxNote    = 120 // characters of a property's description in a declaration
-	maxSummary = 300 // of a tool's description
+	maxSummary = 300 // characters of a tool's description
 )
 
-// Tool is a version as a program calls it: a function of the module "agents".
+// Tool is a version in the form in which programs call it: a function of the module "agents".
 type Tool struct {
 	Name        string // of the agent; the function's name has _ for -
 	Version     string
@@ -59,8 +59,8 @@ func (t Tool) summary() string {
 	return text + "(" + t.Reference() + ")"
 }
 
-// oneLine returns at most a number of characters without line breaks and control characters. Ends of comments are
-// broken, so that a description cannot become code or another tool's declaration.
+// oneLine returns a text in one line of at most limit characters, without control characters. It changes character
+// sequences that end a comment, so that a description cannot become code or another tool's declaration.
 func oneLine(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }), " ")
 	if runes := []rune(text); len(runes) > limit {
@@ -154,7 +154,7 @@ func quotedUnless(plain bool, name string) string {
 	}
 	quoted, err := encode(name)
 	if err != nil {
-		return `""` // a string always encodes
+		return `""` // cannot happen: a string can always be encoded
 	}
 	return string(quoted)
 }

@@ -21,15 +21,15 @@ func Python(tools []Tool) string {
 	return head + w.classes.String() + functions.String()
 }
 
-// pythonWriter names the types of objects, because Python has no type for an object without a name.
+// pythonWriter writes a named class for each object type, because Python has no anonymous types for objects.
 type pythonWriter struct {
 	prefix  string
 	used    map[string]bool
 	classes strings.Builder
 }
 
-// parameters writes the properties of the input as keyword parameters, or one dictionary if a property's name cannot be
-// a parameter.
+// parameters returns the parameters of a function: one keyword parameter for each property of the input, or a single
+// dictionary if the name of a property cannot be a parameter.
 func (w *pythonWriter) parameters(input shape) string {
 	plain := func(f shapeField) bool {
 		return identifier.MatchString(f.name) && !slices.Contains(reservedPython, f.name)
@@ -91,7 +91,7 @@ func (w *pythonWriter) kind(s shape, name string) string {
 	return "Any"
 }
 
-// pythonLiteral writes a JSON scalar. Literal has no numbers with a fraction.
+// pythonLiteral returns the Python type of a JSON scalar. Literal does not support numbers with a fraction.
 func pythonLiteral(text string) string {
 	switch {
 	case text == "true":
@@ -122,7 +122,7 @@ func (w *pythonWriter) class(s shape, name string) string {
 	return name
 }
 
-// camel returns a name as part of a class name.
+// camel returns a name in CamelCase, for the name of a class.
 func camel(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(registry.NameKey(name), "_") {

@@ -44,7 +44,8 @@ func TestDeclare_EachKindOfSchema(t *testing.T) {
 	}
 }
 
-// TestDeclare_HostileSchemas_Bounded: authors write descriptions and schemas, and models read all declarations as one text.
+// TestDeclare_HostileSchemas_Bounded checks that a declaration is short and that a description cannot end its comment.
+// Authors write descriptions and schemas, and models read all declarations as one text.
 func TestDeclare_HostileSchemas_Bounded(t *testing.T) {
 	t.Parallel()
 	recursive := declared("deep", `{"type":"object","properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"$ref":"#"}}}`, `{"$ref":"#"}`)

@@ -84,8 +84,8 @@ func TestGemini(t *testing.T) {
 	var tool struct {
 		FunctionDeclarations []struct {
 			Name, Description    string
-			ParametersJsonSchema json.RawMessage //nolint:revive // as Gemini has it
-			ResponseJsonSchema   json.RawMessage //nolint:revive // as Gemini has it
+			ParametersJsonSchema json.RawMessage //nolint:revive // the name that Gemini uses
+			ResponseJsonSchema   json.RawMessage //nolint:revive // the name that Gemini uses
 		}
 	}
 	decodeExactly(t, got.Manifest, &tool)
@@ -131,7 +131,7 @@ func TestInputIsAnObjectEverywhere(t *testing.T) {
 	}
 }
 
-// TestOpenAIMovesReferences distinguishes references from text that looks like one.
+// TestOpenAPIMovesReferences checks that references are rewritten, and that text that looks like a reference is not.
 func TestOpenAPIMovesReferences(t *testing.T) {
 	t.Parallel()
 	v := weather()
@@ -153,7 +153,7 @@ func TestOpenAPIMovesReferences(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_Draft7_SameMeaningIn2020 exports schemas of draft-07 and checks documents against both.
+// TestOpenAPI_Draft7_SameMeaningIn2020 checks that draft-07 schemas and their exported forms accept the same documents.
 func TestOpenAPI_Draft7_SameMeaningIn2020(t *testing.T) {
 	t.Parallel()
 	v := weather()

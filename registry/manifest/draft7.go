@@ -25,7 +25,7 @@ func modernized(tree any) {
 	m.redirect(object)
 }
 
-// modernizer remembers the keywords that moved, for the references to them.
+// modernizer records the keywords that moved, so that references to them can be corrected.
 type modernizer struct{ moves []move }
 
 type move struct{ from, to string } // pointers
@@ -68,8 +68,8 @@ func (m *modernizer) schema(value any, pointer string) {
 	m.dependencies(object, pointer)
 }
 
-// tuple renames a list of items to prefixItems, and what follows the list to items. additionalItems without a list has
-// no effect.
+// tuple renames items to prefixItems if it is a list, and additionalItems to items. It removes additionalItems if items
+// is not a list, because it then has no effect.
 func (m *modernizer) tuple(object *branch, pointer string) {
 	list, isList := object.get("items").([]any)
 	more := object.get("additionalItems")
@@ -85,7 +85,7 @@ func (m *modernizer) tuple(object *branch, pointer string) {
 	}
 }
 
-// dependencies splits the keyword into its two successors.
+// dependencies replaces the keyword by its two successors, dependentRequired and dependentSchemas.
 func (m *modernizer) dependencies(object *branch, pointer string) {
 	held, ok := object.get("dependencies").(*branch)
 	if !ok {
@@ -109,8 +109,8 @@ func (m *modernizer) dependencies(object *branch, pointer string) {
 	}
 }
 
-// redirect corrects the references to keywords that moved. The innermost moves were noted first, so their pointers
-// still have the old names of the outer ones.
+// redirect corrects the references to keywords that moved. The innermost moves were recorded first, so their pointers
+// still contain the old names of the outer keywords.
 func (m *modernizer) redirect(value any) {
 	switch v := value.(type) {
 	case *branch:

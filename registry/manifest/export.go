@@ -24,8 +24,8 @@ const (
 // Formats lists the formats that Export supports, the canonical one first.
 func Formats() []string { return []string{Atelier, OpenAI, LangChain, Anthropic, Gemini, MCP, OpenAPI} }
 
-// Result is a manifest in one format, with warnings for people: printable sentences, at most about twenty of a few
-// hundred bytes. The warnings are separate because clients reject unknown members.
+// Result is a manifest in one format, with warnings for people: printable sentences, at most about twenty, each of a
+// few hundred bytes. They are separate from the manifest because clients reject unknown members.
 type Result struct {
 	Manifest json.RawMessage
 	Warnings []string
@@ -41,7 +41,7 @@ func Export(format string, v registry.Version, baseURL string) (Result, error) {
 	return r, err
 }
 
-// schemaless reports whether an input schema says nothing about the members of the input.
+// schemaless reports whether an input schema does not restrict the members of the input.
 func schemaless(input json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {
@@ -54,7 +54,7 @@ func schemaless(input json.RawMessage) bool {
 			return false
 		}
 	}
-	return string(members["additionalProperties"]) != "false" // an input without members
+	return string(members["additionalProperties"]) != "false" // otherwise it allows only an empty input
 }
 
 func export(format string, m Manifest) (Result, error) {
@@ -93,7 +93,7 @@ func result(manifest any, warnings []string) (Result, error) {
 	return Result{Manifest: pretty.Bytes(), Warnings: warnings}, nil
 }
 
-// encode does not escape <, > and &: people read manifests and paste them into code.
+// encode encodes a value as JSON without escaping <, > and &, because people read manifests and paste them into code.
 func encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -104,7 +104,7 @@ func encode(value any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// describe returns the description for models. Without one it falls back to the title.
+// describe returns the description for models. If the agent has none, it returns the title, with a warning.
 func describe(m Manifest) (description string, warnings []string) {
 	if m.Description != "" {
 		return m.Description, nil

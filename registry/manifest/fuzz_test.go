@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// FuzzExport exports agents with arbitrary texts and any schema that can be saved.
+// FuzzExport checks that agents with arbitrary texts and any valid schema can be exported to JSON in every format, with
+// the same result each time.
 func FuzzExport(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","pattern":"^a"}}}`,
@@ -43,10 +44,10 @@ func FuzzExport(f *testing.F) {
 				continue
 			}
 			if !json.Valid(got.Manifest) {
-				t.Fatalf("%s of %q is no JSON: %s", format, input, got.Manifest)
+				t.Fatalf("%s of %q is not JSON: %s", format, input, got.Manifest)
 			}
 			if again, err := manifest.Export(format, v, base); err != nil || !bytes.Equal(again.Manifest, got.Manifest) {
-				t.Fatalf("%s of %q is another the second time: %v", format, input, err)
+				t.Fatalf("%s of %q differs the second time: %v", format, input, err)
 			}
 			if details := ours.Validate(got.Manifest); format == manifest.Atelier && len(details) > 0 && title != "" {
 				for _, d := range details {

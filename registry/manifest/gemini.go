@@ -7,8 +7,9 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// geminiTool is a tool of generateContent. It uses the members that take JSON Schema: the older ones take a subset of
-// OpenAPI 3.0 without references, constants and additionalProperties.
+// geminiTool is a tool of generateContent. It uses the members parametersJsonSchema and responseJsonSchema, which
+// accept JSON Schema. The older members accept only a subset of OpenAPI 3.0 without references, constants and
+// additionalProperties.
 type geminiTool struct {
 	FunctionDeclarations []geminiFunction `json:"functionDeclarations"`
 }

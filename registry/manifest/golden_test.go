@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // examples are versions whose manifests are stored in testdata in every format. web/src/features/tool/vendors.test.ts
 // loads them with the vendors' packages.

@@ -9,10 +9,11 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// Foreign is a tool that somebody else defined. Pointers say where its parts were found.
+// Foreign is a tool from a definition in another product's format. The At fields are JSON pointers to its parts in the
+// definition.
 type Foreign struct {
 	Form          string // such as openai or mcp
-	Name          string // as the tool has it
+	Name          string // the name in the definition
 	Title         string
 	Description   string
 	Input, Output json.RawMessage
@@ -23,7 +24,7 @@ type Foreign struct {
 	OutputAt      string
 }
 
-// maxForeignDepth bounds the nesting of a definition.
+// maxForeignDepth is the maximum nesting of a definition.
 const maxForeignDepth = 128
 
 // ReadTool reads the definition of a tool: a function of OpenAI for Chat Completions or the Responses API, a tool of
@@ -60,7 +61,7 @@ func ReadTool(definition json.RawMessage, at string) (Foreign, error) {
 	return Foreign{}, fault.Invalid(at, "must be a tool of LangChain, OpenAI, Anthropic or MCP: an object with a name and with schema, parameters, input_schema or inputSchema.")
 }
 
-// read reads a definition whose schema is in a member.
+// read reads a definition whose input schema is in the member named schema.
 func read(definition json.RawMessage, form, at, schema string) (Foreign, error) {
 	all, err := readMembers(definition)
 	if err != nil || all == nil {
@@ -85,7 +86,7 @@ func read(definition json.RawMessage, form, at, schema string) (Foreign, error) 
 	if tool.Input, err = schemaIn(all, schema, tool.InputAt); err != nil {
 		return Foreign{}, err
 	}
-	if len(tool.Input) == 0 { // a function without arguments
+	if len(tool.Input) == 0 { // the function has no arguments
 		tool.Input = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
 	if tool.Output, err = schemaIn(all, "outputSchema", tool.OutputAt); err != nil {
@@ -96,7 +97,7 @@ func read(definition json.RawMessage, form, at, schema string) (Foreign, error) 
 			return Foreign{}, err
 		}
 	}
-	if schema == "args" { // BaseTool.args of LangChain has only the properties
+	if schema == "args" { // BaseTool.args of LangChain contains only the properties of the schema
 		tool.Input = json.RawMessage(`{"type":"object","properties":` + string(tool.Input) + `}`)
 	}
 	return tool, nil
@@ -125,7 +126,7 @@ func schemaIn(all members, name, at string) (json.RawMessage, error) {
 	return schema, nil
 }
 
-// flagsOf returns the safety flags that annotations of MCP stand for. Annotations that are absent say nothing.
+// flagsOf returns the safety flags that correspond to annotations of MCP. Absent annotations add no flag.
 func flagsOf(annotations json.RawMessage, at string) ([]string, error) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -157,8 +158,8 @@ var (
 	foreign = regexp.MustCompile(`[^a-z0-9_-]+`)
 )
 
-// AgentName turns the name of a tool into the name of an agent: getWeather becomes get-weather. It returns "" if nothing
-// of the name is left.
+// AgentName turns the name of a tool into the name of an agent: getWeather becomes get-weather. It returns "" if the
+// name has no usable characters.
 func AgentName(tool string) string {
 	name := foreign.ReplaceAllString(strings.ToLower(hump.ReplaceAllString(tool, "$1-$2")), "-")
 	name = strings.TrimLeft(name, "-_0123456789")

@@ -37,7 +37,7 @@ func TestReadTool_EachForm(t *testing.T) {
 	}
 }
 
-// TestReadTool_OwnExports reads the manifests that we write.
+// TestReadTool_OwnExports checks that ReadTool accepts the manifests that Export writes.
 func TestReadTool_OwnExports(t *testing.T) {
 	t.Parallel()
 	v := weather()

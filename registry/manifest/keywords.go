@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// holding is the kind of value of a schema keyword.
+// holding is the way in which the value of a keyword contains schemas.
 type holding int
 
 const (
@@ -16,8 +16,8 @@ const (
 	namedSchemas         // object whose values are schemas
 )
 
-// holds knows every keyword from draft-07 to 2020-12 whose value contains schemas. Schemas in other places, such as
-// enum or default, are plain data.
+// holds returns how the value of a keyword contains schemas, for all keywords from draft-07 to 2020-12. The values of
+// other keywords, such as enum or default, are plain data even if they look like schemas.
 func holds(keyword string) holding {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
@@ -55,7 +55,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 				continue
 			}
 			for _, name := range sorted(value) {
-				if _, list := value[name].([]any); !list { // dependencies may be lists of names
+				if _, list := value[name].([]any); !list { // a value of dependencies may be a list of names, which is not a schema
 					walk(value[name], at+"/"+jcs.EscapePointer(name), visit)
 				}
 			}

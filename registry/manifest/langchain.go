@@ -2,10 +2,11 @@ package manifest
 
 import "encoding/json"
 
-// langChainTool is one document for both LangChain libraries, which have no manifest format of their own. Python's
+// langChainTool is a document that both LangChain libraries accept. They have no common manifest format. Python's
 // convert_to_openai_tool accepts the whole document because it has a name, and Parameters alone because it has a title;
-// args_schema takes Parameters. In JavaScript, DynamicStructuredTool takes the whole document plus a func and reads
-// name, description, schema and metadata. A member input_schema or type would be mistaken for another vendor's form.
+// Parameters is also a valid args_schema. In JavaScript, DynamicStructuredTool accepts the whole document with an added
+// func, and reads name, description, schema and metadata. The document has no member input_schema or type, because
+// LangChain would then treat it as another vendor's format.
 type langChainTool struct {
 	Title        string            `json:"title"`
 	Name         string            `json:"name"`

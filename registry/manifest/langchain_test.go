@@ -39,7 +39,7 @@ func TestLangChain(t *testing.T) {
 	if compact(t, tool.Parameters) != compact(t, tool.Schema) {
 		t.Error("parameters and schema differ")
 	}
-	// Forms that LangChain recognises as Anthropic, Bedrock or OpenAI.
+	// With these members, LangChain would treat the tool as one of OpenAI, Anthropic or Bedrock.
 	var members map[string]any
 	if err := json.Unmarshal(got.Manifest, &members); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestLangChainRoot(t *testing.T) {
 	if err := json.Unmarshal(got.Manifest, &tool); err != nil || tool.Parameters.Title != "weather" || tool.Parameters.Description != v.Description {
 		t.Errorf("%s", got.Manifest)
 	}
-	// LangChain loses a bare schema without properties at its root.
+	// LangChain drops a schema that has no properties at its root.
 	if !bytes.Contains(got.Manifest, []byte(`"properties": {}`)) {
 		t.Errorf("%s", got.Manifest)
 	}
@@ -77,7 +77,7 @@ func TestLangChainRoot(t *testing.T) {
 	}
 }
 
-// decodeExactly fails if the target lacks a member.
+// decodeExactly decodes JSON into a target, and fails the test if the target has no field for a member.
 func decodeExactly(t *testing.T, raw json.RawMessage, target any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(raw))

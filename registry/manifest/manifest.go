@@ -1,5 +1,5 @@
 // Package manifest converts a published version to a tool description: the canonical manifest and the formats of other
-// products. It reads versions and does not know how they run.
+// products. It does not depend on how versions run.
 package manifest
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Manifest is the canonical manifest, with its members in the written order. Schema describes it.
+// Manifest is the canonical manifest. Its fields are in the order of the JSON members. The function Schema returns its
+// JSON Schema.
 type Manifest struct {
 	ManifestVersion  string                `json:"manifestVersion" jsonschema_description:"The version of this format."`
 	Name             string                `json:"name" jsonschema_description:"Name of the agent, a valid tool name in all formats."`
@@ -39,7 +40,7 @@ type Handler struct {
 	URL     string `json:"url" jsonschema_description:"URL for POST {\"version\": …, \"input\": …}."`
 }
 
-// Build returns the canonical manifest of a version. baseURL is where clients reach the server, such as
+// Build returns the canonical manifest of a version. baseURL is the URL at which clients reach the server, such as
 // https://studio.example.com.
 func Build(v registry.Version, baseURL string) Manifest {
 	m := Manifest{

@@ -134,7 +134,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestMembersOfTheContract fails if a member is renamed, removed or moved.
+// TestMembersOfTheContract fails if a member of the manifest is renamed, removed or moved, because clients depend on
+// them.
 func TestMembersOfTheContract(t *testing.T) {
 	t.Parallel()
 	raw, err := manifest.Schema()
@@ -162,7 +163,7 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-// TestBuildCopies checks that a manifest cannot change a version, which is cached and shared.
+// TestBuildCopies checks that changing a manifest does not change its version, which other goroutines share.
 func TestBuildCopies(t *testing.T) {
 	t.Parallel()
 	v := weather()
@@ -200,7 +201,8 @@ func export(t *testing.T, format string, v registry.Version) manifest.Result {
 	return got
 }
 
-// keeps fails unless the manifest contains the schema unchanged, apart from members that may be added at its root.
+// keeps fails the test unless is has all members of the schema was unchanged. It may have the added members at its
+// root.
 func keeps(t *testing.T, was, is json.RawMessage, added ...string) {
 	t.Helper()
 	var before, after map[string]json.RawMessage
@@ -219,7 +221,7 @@ func keeps(t *testing.T, was, is json.RawMessage, added ...string) {
 	}
 	for name := range before {
 		if after[name] == nil {
-			t.Errorf("%s is lost", name)
+			t.Errorf("%s is missing", name)
 		}
 	}
 }

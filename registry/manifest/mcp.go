@@ -17,7 +17,7 @@ type mcpTool struct {
 	Meta         mcpMeta        `json:"_meta"`
 }
 
-// mcpAnnotations are hints. Unknown ones keep their cautious defaults.
+// mcpAnnotations are the hints that Atelier can derive. Clients use the protocol's cautious defaults for the others.
 type mcpAnnotations struct {
 	ReadOnly  bool `json:"readOnlyHint"`
 	OpenWorld bool `json:"openWorldHint"`
@@ -57,8 +57,8 @@ func mcp(m Manifest) (Result, error) {
 	return result(tool, append(warnings, why...))
 }
 
-// mcpOutput returns an output schema that every revision of the protocol accepts: before 2026-07-28 it must describe an
-// object.
+// mcpOutput returns the output schema if every revision of the protocol accepts it. Before 2026-07-28 it must describe
+// an object. Otherwise it returns a warning instead.
 func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	if output := string(m.OutputSchema); output == "{}" || output == "true" {
 		return nil, nil, nil
@@ -74,8 +74,8 @@ func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	return &all, nil, objectsOnly(all)
 }
 
-// objectsOnly replaces the schemas true and false among the root properties by equivalent objects, because the official
-// client rejects the short forms there.
+// objectsOnly replaces true and false as schemas of root properties by equivalent objects, because the official client
+// rejects true and false there.
 func objectsOnly(schema members) error {
 	for i := range schema {
 		if schema[i].name != "properties" {
@@ -104,9 +104,9 @@ func objectsOnly(schema members) error {
 	return nil
 }
 
-// annotationsOf derives hints from the sandbox and the author: a program without network, processes and host functions
-// cannot change anything outside itself, unless its author declares that it does. A program that calls other agents can
-// do whatever they can.
+// annotationsOf derives hints from the capabilities and the safety flags. A program without network, subprocesses and
+// host functions cannot change anything outside its sandbox, so it counts as harmless unless its author declares
+// otherwise. A program that calls other agents may have all their effects.
 func annotationsOf(m Manifest) mcpAnnotations {
 	flagged := func(names ...string) bool {
 		return slices.ContainsFunc(m.SafetyFlags, func(flag string) bool { return slices.Contains(names, flag) })

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// members is a JSON object that keeps the order and text of its members, so that an author's schema stays unchanged
-// except for members that are set.
+// members is a JSON object that preserves the order and text of its members, so that an exported schema differs from
+// the author's only in the members that were set.
 type members []memberOf
 
 type memberOf struct {
@@ -18,7 +18,7 @@ type memberOf struct {
 	value json.RawMessage
 }
 
-// readMembers reads an object. Any other value, such as the schema true, has no members.
+// readMembers reads the members of an object. For any other value, such as the schema true, it returns none.
 func readMembers(raw json.RawMessage) (members, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -50,7 +50,7 @@ func (m members) get(name string) json.RawMessage {
 	return nil
 }
 
-// set replaces a member in place, or adds it first.
+// set replaces the value of a member, or adds the member at the beginning.
 func (m *members) set(name string, value json.RawMessage) {
 	for i := range *m {
 		if (*m)[i].name == name {

@@ -2,7 +2,8 @@ package manifest
 
 import "strings"
 
-// offer is the start of every vendor format: the schema as exported, and decoded for checks.
+// offer holds the data that the vendor formats share: the exported schema, its decoded form for checks, the
+// description, and warnings.
 type offer struct {
 	schema      members
 	root        map[string]any
@@ -24,7 +25,7 @@ func offered(m Manifest) (offer, error) {
 		return offer{}, err
 	}
 	o := offer{schema: schema}
-	o.root, _ = root.(map[string]any) // parameters are an object
+	o.root, _ = root.(map[string]any) // always an object, because parameters returns one
 	o.description, o.warnings = describe(m)
 	return o, nil
 }

@@ -18,8 +18,8 @@ type openAIFunction struct {
 	Strict      bool    `json:"strict"`
 }
 
-// openAI sets strict only if the schema means the same in the strict subset. Otherwise the schema is exported
-// unchanged, strict is false, and the warnings give the reasons.
+// openAI exports a tool for OpenAI. It sets strict only if the schema is in the strict subset. Otherwise strict is
+// false, and the warnings give the reasons. The schema itself is not changed.
 func openAI(m Manifest) (Result, error) {
 	schema, err := parameters(m)
 	if err != nil {

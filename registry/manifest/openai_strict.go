@@ -22,7 +22,7 @@ const (
 )
 
 // strictReasons returns the reasons why a schema is not in the strict subset, and constructs that OpenAI rejects even
-// without it. It is cautious: a schema that strict mode may reject is exported without it, which always works.
+// without it. When in doubt it reports a reason, because a schema can always be exported without strict mode.
 func strictReasons(raw json.RawMessage) (reasons, refusals []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

@@ -44,7 +44,7 @@ func TestOpenAI(t *testing.T) {
 		"unknown format":       {object + `"properties":{"a":{"type":"string","format":"uri"}},"required":["a"]}`, []string{"strict is false: /properties/a/format: the format is not one of date-time, time, date, duration, email, hostname, ipv4, ipv6, uuid"}},
 		"no type":              {object + `"properties":{"a":{"enum":["x"]}},"required":["a"]}`, []string{"strict is false: /properties/a: must have a type"}},
 		"true inside":          {object + `"properties":{"a":true},"required":["a"]}`, []string{"strict is false: /properties/a: must be an object, not true or false"}},
-		"$ref with company":    {object + `"properties":{"a":{"$ref":"#","description":"x"}},"required":["a"]}`, []string{"strict is false: /properties/a: $ref must not have siblings"}},
+		"$ref with siblings":   {object + `"properties":{"a":{"$ref":"#","description":"x"}},"required":["a"]}`, []string{"strict is false: /properties/a: $ref must not have siblings"}},
 		"anchor":               {object + `"properties":{"a":{"$ref":"#x"},"b":{"type":"null","$anchor":"x"}},"required":["a","b"]}`, []string{"strict is false: /properties/a/$ref: must point into the schema", "strict is false: /properties/b/$anchor: is not supported"}},
 		"array without items":  {object + `"properties":{"a":{"type":"array"}},"required":["a"]}`, []string{"strict is false: /properties/a: is an array without items", "OpenAI refuses arrays without items: /properties/a"}},
 		"anyOf at the root":    {object + `"properties":{},"required":[],"anyOf":[{"type":"null"}]}`, []string{"strict is false: the root must not have anyOf", "OpenAI refuses functions whose parameters have anyOf at the root; the root must describe one object."}},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// openAPIDocument is OpenAPI 3.1 with one operation, for gateways, generators and assistants.
+// openAPIDocument is an OpenAPI 3.1 document with one operation, for gateways, code generators and assistants.
 type openAPIDocument struct {
 	OpenAPI    string              `json:"openapi"`
 	Info       openAPIInfo         `json:"info"`
@@ -68,7 +68,7 @@ func openAPI(m Manifest) (Result, error) {
 		return Result{}, err
 	}
 	warnings = append(warnings, prefixed("Output ", why)...)
-	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // written by Build
+	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // Build always adds this path
 	server, path := m.Handler.URL[:at], m.Handler.URL[at:]
 	title := m.Title
 	if title == "" {
@@ -99,7 +99,8 @@ func operationOf(m Manifest, summary, description string) any {
 	}
 }
 
-// callOf pins the described version: the same path runs every version.
+// callOf returns the schema of the request body. It allows only the described version, because the same path runs all
+// versions of the agent.
 func callOf(m Manifest) any {
 	return map[string]any{
 		"type": "object", "required": []string{"version", "input"},

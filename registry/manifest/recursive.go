@@ -7,7 +7,7 @@ import (
 )
 
 // recursive reports whether local references lead from a schema back to an enclosing one. It ignores anchors and
-// references to other documents; formats that cannot express these report them themselves.
+// references to other documents; the exporters report these separately.
 func recursive(root map[string]any) bool {
 	r := recursion{root: root, seen: map[string]bool{}, open: map[string]bool{}}
 	return r.from(root, "")

@@ -9,8 +9,9 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// relocated returns a schema whose local references still resolve after it moves to another place of a document, and
-// warnings about references that cannot. A schema of draft-07 becomes one of 2020-12. Everything else stays unchanged.
+// relocated returns a schema for the place at in another document, with warnings about references that cannot be kept.
+// It rewrites local references, so that they still resolve there, and converts a draft-07 schema to 2020-12. Everything
+// else stays unchanged.
 func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -26,7 +27,7 @@ func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error
 	return moved.Bytes(), why, err
 }
 
-// branch is a JSON object that keeps the order of its members.
+// branch is a JSON object that preserves the order of its members.
 type branch []twig
 
 type twig struct {
@@ -71,7 +72,7 @@ func writeTree(b *bytes.Buffer, value any) error {
 	return err
 }
 
-// readTree reads a value and keeps the order of members.
+// readTree reads a value and preserves the order of members in objects.
 func readTree(decoder *json.Decoder) (any, error) {
 	token, err := decoder.Token()
 	if err != nil {

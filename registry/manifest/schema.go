@@ -32,7 +32,8 @@ func anySchema(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, {Type: "boolean"}}}
 }
 
-// property returns an existing property. The names are those of the type above, and a test checks the result.
+// property returns an existing property of a schema. It is called only with names of properties of Manifest; a test
+// checks the resulting schema.
 func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	p, ok := s.Properties.Get(name)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 // ServerSchema is the schema of server.json documents.
 const ServerSchema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-// Limits of the registry of MCP, in characters.
+// Limits of the MCP registry, in characters unless stated otherwise.
 const (
 	mostServerName  = 200
 	mostServerTitle = 100
@@ -19,7 +19,7 @@ const (
 	mostServerMeta  = 4096 // bytes of the publisher's own part
 )
 
-// Server describes an MCP address for the registry of MCP: its server.json.
+// Server is the server.json document with which the MCP registry describes an MCP server.
 type Server struct {
 	Schema      string         `json:"$schema"`
 	Name        string         `json:"name" doc:"Reversed host name, and the name of the tools."`
@@ -37,7 +37,7 @@ type ServerRemote struct {
 	Headers []ServerHeader `json:"headers"`
 }
 
-// ServerHeader is a header that clients ask the person for.
+// ServerHeader is a header whose value the client must ask the user for.
 type ServerHeader struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -45,7 +45,7 @@ type ServerHeader struct {
 	IsSecret    bool   `json:"isSecret"`
 }
 
-// ServerMeta holds the versions behind the address.
+// ServerMeta holds the publisher's own data: the versions that the address offers.
 type ServerMeta struct {
 	Publisher ServerTools `json:"io.modelcontextprotocol.registry/publisher-provided"`
 }
@@ -62,11 +62,12 @@ type ServerTool struct {
 	Digest    string `json:"digest"`
 }
 
-// Offer is what server.json describes. Base is the public address of the server and Path the one of the tools in it.
+// Offer describes the tools that an MCP address offers. Base is the public URL of the server, and Path is the path of
+// the tools below it.
 type Offer struct {
 	Base, Path, Name, Title, Description, Version string
 	Tools                                         []ServerTool
-	SignIn                                        bool // people sign in at a provider, so that the token is optional
+	SignIn                                        bool // people can sign in at an identity provider, so the token is optional
 }
 
 // ServerOf returns the server.json of an offer. Texts are shortened to the limits of the registry.
@@ -81,7 +82,7 @@ func ServerOf(o Offer) Server {
 	}
 }
 
-// listed returns as many tools as the registry accepts.
+// listed returns as many tools as fit into the registry's limit, and the number of omitted tools.
 func listed(tools []ServerTool) ServerTools {
 	size := len(`{"tools":[],"omitted":1000000}`)
 	for n, tool := range tools {
@@ -93,7 +94,8 @@ func listed(tools []ServerTool) ServerTools {
 	return ServerTools{Tools: tools}
 }
 
-// namespace returns the reversed host name of an address. The registry lets the owner of a domain publish there.
+// namespace returns the reversed host name of an address. In the registry, the owner of a domain may publish under its
+// reversed name.
 func namespace(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -109,7 +111,7 @@ func namespace(base string) string {
 	return name[:min(len(name), mostServerName/2-1)]
 }
 
-// shortened cuts a text in one line, at a rune, and marks that.
+// shortened returns a text in one line of at most most characters. It ends in … if it was cut.
 func shortened(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= most {

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// TestServerOf_FitsTheRegistry checks the bounds that server.schema.json states.
+// TestServerOf_FitsTheRegistry checks that a server.json obeys the limits and patterns of server.schema.json.
 func TestServerOf_FitsTheRegistry(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxShapes     = 150 // types in one declaration; beyond it a type is unknown
+	maxShapes     = 150 // types in one declaration; further types are declared as unknown
 	maxShapeDepth = 8
 )
 
@@ -29,7 +29,8 @@ type shapeField struct {
 
 var anyShape = shape{kind: "any"}
 
-// shaper reads shapes of one document. References may recur, so the number of types and their depth have a limit.
+// shaper reads the shapes of one schema document. References may be recursive, so the number and the depth of types are
+// limited.
 type shaper struct {
 	root  json.RawMessage
 	count int
@@ -91,7 +92,7 @@ func (s *shaper) named(name string, all members, depth int) shape {
 func (s *shaper) object(all members, depth int) shape {
 	object := shape{kind: "object"}
 	var required []string
-	_ = json.Unmarshal(all.get("required"), &required) // without a list nothing is required
+	_ = json.Unmarshal(all.get("required"), &required) // if it is not a list, no property is required
 	properties, _ := readMembers(all.get("properties"))
 	for _, property := range properties {
 		inner, _ := readMembers(property.value)
@@ -107,7 +108,7 @@ func (s *shaper) object(all members, depth int) shape {
 	return object
 }
 
-// find returns the part of the document that a reference such as #/$defs/city names, null for none.
+// find returns the part of the document that a reference such as #/$defs/city points to, null if there is none.
 func (s *shaper) find(ref string) json.RawMessage {
 	if ref == "#" {
 		return s.root
@@ -127,7 +128,7 @@ func (s *shaper) find(ref string) json.RawMessage {
 	return at
 }
 
-// union joins the shapes of several values. With one that may be anything, all may be anything.
+// union returns the union of the shapes of several values. If one of them is any, the union is any.
 func union[T any](values []T, read func(T) shape) shape {
 	var options []shape
 	for _, value := range values {
@@ -155,6 +156,6 @@ func literalShape(value json.RawMessage) shape {
 
 func textOf(raw json.RawMessage) string {
 	var text string
-	_ = json.Unmarshal(raw, &text) // other values have no text
+	_ = json.Unmarshal(raw, &text) // for other values the text stays empty
 	return text
 }

@@ -16,14 +16,14 @@ import (
 
 // These constants limit an archive, in addition to the limits of its content.
 const (
-	MaxArchive = 8 << 20  // bytes as sent
+	MaxArchive = 8 << 20  // bytes of the compressed archive
 	maxStream  = 16 << 20 // unpacked bytes, with headers and padding
 	maxEntries = 1000
 )
 
-// ReadArchive reads the files of a skill from a gzipped tar, which contains its folder or the folder's content. It
-// rejects the archive if an entry is neither a plain file nor a folder, leads out of the folder, or is larger than a
-// folder allows.
+// ReadArchive reads the files of a skill from a gzipped tar that contains the skill's folder, or the content of the
+// folder. It rejects the archive if an entry is neither a regular file nor a folder, has a path outside the folder, or
+// exceeds the limits of a folder.
 func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + bytesize.Text(MaxArchive))}
 	whole := bufio.NewReader(packed)
@@ -75,8 +75,8 @@ func (r *reader) unpack(in *tar.Reader) error {
 	}
 }
 
-// hidden reports whether a folder would skip this name too. A name that leads out of the folder is not hidden; it is
-// rejected.
+// hidden reports whether the entry is skipped, as it would be in a folder on disk. A path that leads out of the folder
+// is not hidden, so that it is rejected.
 func hidden(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part != "." && part != ".." && ignored(part) {
@@ -86,7 +86,8 @@ func hidden(name string) bool {
 	return false
 }
 
-// unwrapped removes the single folder that contains all files, if neither skill.yaml nor manifest.yaml is at the top.
+// unwrapped returns the files relative to the single folder that contains them, if neither skill.yaml nor manifest.yaml
+// is at the top level.
 func unwrapped(files map[string]registry.File) (map[string]registry.File, error) {
 	if described(files) {
 		return files, nil
@@ -113,7 +114,7 @@ func refused(what string) error {
 	return fault.New(fault.InvalidInput, "The archive %s.", what)
 }
 
-// broken converts an error of reading the stream. It keeps errors that a higher layer has already described.
+// broken converts a read error to InvalidInput. It returns errors that already have a code unchanged.
 func broken(err error) error {
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {
@@ -122,7 +123,7 @@ func broken(err error) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, incomplete or not a gzipped tar.", Err: err}
 }
 
-// described reports whether a folder has the file that describes a skill.
+// described reports whether a folder has skill.yaml or manifest.yaml.
 func described(files map[string]registry.File) bool {
 	_, ours := files[SettingsFile]
 	_, other := files[ManifestFile]

@@ -9,7 +9,7 @@ import (
 )
 
 // entryName is the name of the generated file that calls the handler's function. The file is stored with the skill, so
-// that every runtime runs a skill like any other program, and the digest covers everything that runs.
+// that every runtime can run a skill like any other program, and the digest covers all code that runs.
 const entryName = "skill_entry"
 
 func entryFile(l runtimes.Language) string {
@@ -21,7 +21,7 @@ func entryFile(l runtimes.Language) string {
 	return entryName
 }
 
-// IsEntry reports whether this package added a file to a skill's files.
+// IsEntry reports whether a file has the name of the generated file, which is not in the skill's folder.
 func IsEntry(name string) bool { return strings.TrimSuffix(name, path.Ext(name)) == entryName }
 
 // These templates call the handler. Its names were checked to be identifiers, so no other text can enter the program.
@@ -48,7 +48,7 @@ FUNCTION
 `
 )
 
-// caller returns the file that calls a function of the handler.
+// caller returns the content of the generated file, which calls a function of the handler.
 func caller(l runtimes.Language, file, function string) registry.File {
 	module := strings.TrimSuffix(file, path.Ext(file))
 	text, types := scriptCaller, ""

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// faults collects all problems of a folder, so that a person can fix them at once.
+// faults collects all problems of a folder, so that a person can fix all of them in one go.
 type faults struct{ details []fault.Detail }
 
 func (f *faults) addf(file string, line int, format string, args ...any) {
@@ -33,7 +33,7 @@ func invalid(details ...fault.Detail) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: details}
 }
 
-// about converts a detail to a sentence about a file, with its pointer in words.
+// about converts a detail to a sentence about a file. It writes the pointer as a field name.
 func about(d fault.Detail) string {
 	switch {
 	case d.Pointer == "":
@@ -71,7 +71,7 @@ type liner struct {
 	text    []byte
 	decoder *json.Decoder
 	lines   map[string]int
-	at      int // position up to which lines were counted
+	at      int // position in the text up to which lines were counted
 	line    int
 }
 
@@ -107,7 +107,7 @@ func (l *liner) value(pointer string) {
 	}
 }
 
-// lineOf returns the line of the place that a pointer names, or of the nearest enclosing one.
+// lineOf returns the line of the value at a pointer, or of the closest enclosing value that has a line.
 func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	for {
 		if line, ok := lines[pointer]; ok {
@@ -121,7 +121,8 @@ func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	}
 }
 
-// Locate adds file and line to an error about the skill's spec, whose pointers name fields of the API.
+// Locate adds file and line to the details of an error about the skill's spec. It replaces their pointers, which name
+// fields of the API.
 func (s Skill) Locate(err error) error {
 	var refusal *fault.Error
 	if !errors.As(err, &refusal) || len(refusal.Details) == 0 {
@@ -155,7 +156,7 @@ func (s Skill) locate(d fault.Detail) fault.Detail {
 	return fault.Detail{File: SettingsFile, Line: s.lineOf(s.settings, pointer), Code: d.Code, Message: about(fault.Detail{Pointer: pointer, Message: d.Message})}
 }
 
-// snake converts an API pointer to the spelling of skill.yaml.
+// snake converts a pointer of the API to the names in skill.yaml: timeoutMs becomes timeout_ms.
 func snake(pointer string) string {
 	var out strings.Builder
 	for _, c := range pointer {

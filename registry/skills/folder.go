@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Dir returns a folder below a root as a file system that nothing can escape. It does not follow links, and does not
-// block on a pipe that replaced a file.
+// Dir returns a folder below a root as a file system. Reading it never leaves the folder: links are not followed.
+// Opening a pipe that has replaced a file does not block.
 func Dir(root *os.Root, name string) fs.FS { return dir{root, name} }
 
 type dir struct {
@@ -50,7 +50,7 @@ func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
 			return nil
 		case entry.IsDir():
 			if r.folders++; r.folders > MaxFiles {
-				return r.refuse(name, "is over the limit of %d folders.", MaxFiles)
+				return r.refuse(name, "exceeds the limit of %d folders.", MaxFiles)
 			}
 			return nil
 		case !entry.Type().IsRegular():
@@ -68,7 +68,8 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, "~")
 }
 
-// openRegular opens a file and checks that it is still regular. It may have been replaced since it was listed.
+// openRegular opens a file and checks that it is still regular. The file may have been replaced since the folder was
+// listed.
 func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	file, err := folder.Open(name)
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	case problem != "":
 		return r.refuse(name, "%s", problem)
 	case len(r.files) == MaxFiles:
-		return r.refuse(name, "is over the limit of %d files.", MaxFiles)
+		return r.refuse(name, "exceeds the limit of %d files.", MaxFiles)
 	}
 	file, err := open()
 	if err != nil {
@@ -119,7 +120,8 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	return nil
 }
 
-// FolderOf returns settings and a program as a folder's files. Parse reads them as the same skill.
+// FolderOf returns the files of a folder with settings, schemas and a program. Parse reads these files as the same
+// skill.
 func FolderOf(settings Settings, input, output []byte, program map[string]registry.File) (map[string]registry.File, error) {
 	yaml, err := writeSettings(settings)
 	if err != nil {

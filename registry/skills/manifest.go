@@ -13,11 +13,12 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ManifestFile describes a skill for existing skill managers. Their folders have it instead of skill.yaml and schema.json,
-// with a Python program that defines run(action, args). Folders that this package writes have both.
+// ManifestFile describes a skill for existing skill managers. Folders for these managers have it instead of skill.yaml
+// and schema.json, with a Python program that defines run(action, args). Folders that this package writes have both.
 const ManifestFile = "manifest.yaml"
 
-// manifest holds the members of manifest.yaml that have a meaning here. Others are for the planners of their clients.
+// manifest holds the members of manifest.yaml that Atelier uses. It ignores the others, which are for planners of other
+// products.
 type manifest struct {
 	Name          string         `yaml:"name" json:"name"`
 	Version       string         `yaml:"version,omitempty" json:"version"`
@@ -27,16 +28,17 @@ type manifest struct {
 	DefaultParams map[string]any `yaml:"default_params,omitempty" json:"default_params"`
 }
 
-// entryNames lists the files that may hold the program of a folder whose manifest.yaml names none, the usual one first.
+// entryNames lists the files in which the program is searched if manifest.yaml does not name one, the most common
+// first.
 func entryNames(name string) []string {
 	return []string{"main.py", "handler.py", "skill.py", "run.py", name + ".py"}
 }
 
-// shortVersion matches numbers with one or two parts, which these folders often have.
+// shortVersion matches version numbers with one or two parts, such as 1 or 1.0, which are common in these folders.
 var shortVersion = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`)
 
-// fromManifest returns a folder with skill.yaml and schema.json made from its manifest.yaml. A folder that has skill.yaml, or
-// neither, is returned as it is.
+// fromManifest returns a folder with skill.yaml and schema.json made from its manifest.yaml. A folder that has
+// skill.yaml, or has neither, is returned unchanged.
 func fromManifest(files map[string]registry.File, all *faults) map[string]registry.File {
 	text, ok := files[ManifestFile]
 	if _, has := files[SettingsFile]; has || !ok {
@@ -111,7 +113,7 @@ func readManifest(text []byte, all *faults) (m manifest, ok bool) {
 	return m, true
 }
 
-// setVersion makes the version of a document a text.
+// setVersion sets the version in a document to a string.
 func setVersion(document *yaml.Node, text string) {
 	for i := 0; i+1 < len(document.Content); i += 2 {
 		if document.Content[i].Value == "version" {
@@ -120,7 +122,8 @@ func setVersion(document *yaml.Node, text string) {
 	}
 }
 
-// handler returns the program of a folder as skill.yaml names it, "" if there is none.
+// handler returns the handler of a folder's program in the form of skill.yaml, such as main.run. It returns "" if there
+// is no program.
 func (m manifest) handler(files map[string]registry.File) string {
 	names := entryNames(m.Name)
 	if m.EntryPoint != "" {
@@ -147,7 +150,7 @@ func (m manifest) defaults() json.RawMessage {
 	return text
 }
 
-// writeManifest returns the manifest.yaml of a skill for existing skill managers.
+// writeManifest returns a manifest.yaml, with which existing skill managers can use the skill.
 func writeManifest(s Settings, input []byte) ([]byte, error) {
 	m := manifest{Name: s.Name, Version: s.Version, Description: s.Description, Triggers: s.Tags, DefaultParams: defaultsOf(input)}
 	module, _, _ := strings.Cut(s.Handler, ".")

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
-// Settings is the content of skill.yaml. The field names are those that existing skills use.
+// Settings is the content of skill.yaml. Its members have the names that existing skills use.
 type Settings struct {
 	Name             string            `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name that callers use. It is unique in a workspace."`
 	Version          string            `json:"version" jsonschema:"pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$,description=Three numbers\\, for example 1.0.0. Increase it with every change."`
@@ -57,14 +57,14 @@ type Files struct {
 	Write   bool   `json:"write,omitempty" jsonschema:"description=The program may also propose changes."`
 }
 
-// Rules names a rule pack and, if it has one, the list of modules that may be imported.
+// Rules names a rule pack and, optionally, the modules that the program may import.
 type Rules struct {
 	Pack    string   `json:"pack" jsonschema:"enum=restricted,enum=none"`
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Schema returns the JSON Schema of skill.yaml, generated from the Go type. It allows other members, because skills
-// from other products contain members for their own planners.
+// Schema returns the JSON Schema of skill.yaml, generated from the Go type. It allows further members, because skills
+// of other products contain members for their planners.
 func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
 	s := reflector.Reflect(Settings{})
@@ -83,7 +83,7 @@ func known() []string {
 		"limits", "capabilities", "environment", "secrets", "dependencies", "rules", "deterministic"}
 }
 
-// misspelt returns the member that an unknown one was probably meant to be, "" if there is none.
+// misspelt returns the known member whose name an unknown one resembles, "" if there is none.
 func misspelt(name string) string {
 	if slices.Contains(known(), name) {
 		return ""

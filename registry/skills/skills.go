@@ -2,7 +2,7 @@
 // skill, schema.json its input and output, and the handler is a program in a supported language.
 //
 // All input is untrusted: its size is limited, links are not followed, and code is not parsed. The package does not use
-// the store. It does not know how programs run, except for the file that calls the handler's function.
+// the store. Of how programs run, it only generates the file that calls the handler's function.
 package skills
 
 import (
@@ -30,8 +30,8 @@ const (
 	MaxSchema   = 1 << 20  // of schema.json
 )
 
-// Skill is a folder that was read completely and is consistent. Other packages safely check that its code parses and
-// its schemas compile.
+// Skill is a skill whose folder was read completely and is consistent. Whether its code parses and its schemas compile
+// is checked by other packages.
 type Skill struct {
 	Settings Settings
 	Spec     registry.Spec // without defaults for missing fields
@@ -66,7 +66,7 @@ func Parse(files map[string]registry.File) (Skill, error) {
 	return s, all.err()
 }
 
-// readSchemas reads {"input": …, "output": …}.
+// readSchemas reads the two schemas of schema.json: {"input": …, "output": …}.
 func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 	text, ok := files[SchemaFile]
 	switch {
@@ -103,7 +103,7 @@ const draft7 = "http://json-schema.org/draft-07/schema#"
 func dialect(schema json.RawMessage) json.RawMessage {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(schema, &named) != nil || named == nil || named["$schema"] != nil {
-		return schema // compiling rejects a schema that is not an object
+		return schema // compiling it later reports a schema that is not an object
 	}
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(schema)), "{"))
 	if rest != "}" {
@@ -112,7 +112,8 @@ func dialect(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"$schema":"` + draft7 + `"` + rest)
 }
 
-// readProgram determines language, entrypoint and files.
+// readProgram determines the language, the entrypoint and the files of the program, from the handler that skill.yaml
+// names.
 func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	line := s.settings["/handler"]
 	module, function := s.Settings.Handler, ""

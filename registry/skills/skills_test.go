@@ -231,7 +231,7 @@ func TestAFolderOnDisk(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(t *testing.T, dir string)
-		want   string // "" for fine
+		want   string // part of the error, "" for none
 	}{
 		"plain":       {func(*testing.T, string) {}, ""},
 		"leftovers":   {func(t *testing.T, dir string) { put(t, dir, "__pycache__/x.pyc", "x"); put(t, dir, ".git/config", "x") }, ""},
@@ -248,7 +248,7 @@ func TestAFolderOnDisk(t *testing.T) {
 			for i := range skills.MaxFiles {
 				put(t, dir, fmt.Sprintf("f%d.txt", i), "x")
 			}
-		}, "over the limit of 500 files"},
+		}, "exceeds the limit of 500 files"},
 		"case":      {func(t *testing.T, dir string) { put(t, dir, "Handler.py", "x") }, "only in case"},
 		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "must have a"},
 	} {
@@ -333,22 +333,22 @@ func TestArchives(t *testing.T) {
 		archive []byte
 		want    string
 	}{
-		"a folder":           {packed(t, whole...), ""},
-		"its content":        {packed(t, flat...), ""},
-		"link":               {packed(t, with(entry{"greet/x", "/etc/passwd", tar.TypeSymlink})...), "must be a regular file"},
-		"hard link":          {packed(t, with(entry{"greet/x", "greet/skill.yaml", tar.TypeLink})...), "must be a regular file"},
-		"device":             {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "must be a regular file"},
-		"climbs":             {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "must have a"},
-		"absolute":           {packed(t, with(entry{name: "/etc/x", content: "x"})...), "must have a"},
-		"twice":              {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "given twice"},
-		"case":               {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "only in case"},
-		"two folders":        {packed(t, with(entry{name: "other/x", content: "x"})...), "contains neither skill.yaml nor manifest.yaml"},
-		"nothing":            {packed(t), "contains neither skill.yaml nor manifest.yaml"},
-		"bomb":               {packed(t, with(entry{name: "greet/x", content: strings.Repeat("\x00", skills.MaxBytes+1)})...), "exceeds the folder limit"},
-		"bomb of a stranger": {packed(t, with(entry{name: "greet/.x", content: strings.Repeat("\x00", 17<<20)})...), "is larger unpacked"},
-		"no archive":         {[]byte("hello"), "damaged"},
-		"cut off":            {packed(t, whole...)[:60], "damaged"},
-		"second archive":     {append(packed(t, whole...), packed(t, whole...)...), "has extra data after its end"},
+		"a folder":                {packed(t, whole...), ""},
+		"its content":             {packed(t, flat...), ""},
+		"link":                    {packed(t, with(entry{"greet/x", "/etc/passwd", tar.TypeSymlink})...), "must be a regular file"},
+		"hard link":               {packed(t, with(entry{"greet/x", "greet/skill.yaml", tar.TypeLink})...), "must be a regular file"},
+		"device":                  {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "must be a regular file"},
+		"climbs":                  {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "must have a"},
+		"absolute":                {packed(t, with(entry{name: "/etc/x", content: "x"})...), "must have a"},
+		"twice":                   {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "given twice"},
+		"case":                    {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "only in case"},
+		"two folders":             {packed(t, with(entry{name: "other/x", content: "x"})...), "contains neither skill.yaml nor manifest.yaml"},
+		"nothing":                 {packed(t), "contains neither skill.yaml nor manifest.yaml"},
+		"bomb":                    {packed(t, with(entry{name: "greet/x", content: strings.Repeat("\x00", skills.MaxBytes+1)})...), "exceeds the folder limit"},
+		"bomb in an ignored file": {packed(t, with(entry{name: "greet/.x", content: strings.Repeat("\x00", 17<<20)})...), "is larger unpacked"},
+		"no archive":              {[]byte("hello"), "damaged"},
+		"cut off":                 {packed(t, whole...)[:60], "damaged"},
+		"second archive":          {append(packed(t, whole...), packed(t, whole...)...), "has extra data after its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -375,7 +375,7 @@ func TestTheSchemaOfSettings(t *testing.T) {
 	}
 	good := `{"name":"a","version":"1.0.0","description":"x","handler":"handler.f"}`
 	if details := compiled.Validate([]byte(good)); len(details) > 0 {
-		t.Errorf("refuses a good one: %+v\n%s", details, text)
+		t.Errorf("a valid file is rejected: %+v\n%s", details, text)
 	}
 	for _, bad := range []string{`{"name":"a"}`, strings.Replace(good, "1.0.0", "1.0", 1), strings.Replace(good, "handler.f", "handler.f()", 1)} {
 		if details := compiled.Validate([]byte(bad)); len(details) == 0 {

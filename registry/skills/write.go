@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// writeSettings writes skill.yaml with its members in the order of the type, without empty ones.
+// writeSettings returns skill.yaml. Its members are in the order of the fields of Settings; empty members are omitted.
 func writeSettings(s Settings) ([]byte, error) {
 	if err := checkTexts(s); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func writeSettings(s Settings) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// checkTexts refuses characters that YAML cannot represent.
+// checkTexts rejects texts with characters that YAML cannot represent.
 func checkTexts(s Settings) error {
 	for _, t := range []struct{ field, text string }{
 		{"/description", s.Description}, {"/title", s.Title}, {"/changelog", s.Changelog}, {"/override", s.Override}, {"/tags", strings.Join(s.Tags, " ")},
@@ -61,7 +61,8 @@ func checkTexts(s Settings) error {
 	return nil
 }
 
-// plain removes the brackets and quotes of JSON where YAML needs none.
+// plain sets the style of nodes that were read from JSON, so that they are written without brackets and quotes where
+// YAML allows it.
 func plain(n *yaml.Node) {
 	n.Style = 0
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "\n") {

@@ -32,7 +32,7 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(text)
 })
 
-// readSettings reads skill.yaml. It validates it against the published schema, so that editors and the server report
+// readSettings reads skill.yaml and validates it against the published schema, so that editors and the server report
 // the same problems.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
@@ -52,7 +52,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	s.settings = w.lines
 	compiled, err := settingsSchema()
 	if err != nil {
-		all.addf(SettingsFile, 0, "%s", err) // cannot fail: a test compiles this schema
+		all.addf(SettingsFile, 0, "%s", err) // cannot happen: a test compiles this schema
 		return
 	}
 	for _, d := range compiled.Validate(w.out.Bytes()) {
@@ -83,8 +83,8 @@ func (s *Skill) settle() {
 	}
 }
 
-// noteUnknown reports unknown members. It rejects one that resembles a known member, because an ignored safety flag
-// would be worse than none.
+// noteUnknown rejects an unknown member whose name resembles a known one, because ignoring a misspelt safety flag would
+// be dangerous. It warns about other unknown members.
 func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
 	if document.Kind != yaml.MappingNode {
 		return
@@ -140,7 +140,7 @@ func yamlProblem(err error) *fault.Detail {
 	return d
 }
 
-// yamlWriter writes nodes as JSON and keeps the line of each.
+// yamlWriter writes YAML nodes as JSON and records the line of each value.
 type yamlWriter struct {
 	out   bytes.Buffer
 	lines map[string]int
@@ -209,10 +209,10 @@ func (w *yamlWriter) scalar(n *yaml.Node) error {
 		return w.json(nil)
 	case "!!int", "!!float":
 		if json.Valid([]byte(n.Value)) {
-			w.out.WriteString(n.Value) // with all its digits
+			w.out.WriteString(n.Value) // as text, to keep all digits
 			return nil
 		}
-		return errors.New("has a number that JSON cannot represent; write it in decimal")
+		return errors.New("has a number that JSON cannot represent; write it as a decimal number")
 	case "!!bool":
 		return w.json(strings.EqualFold(n.Value, "true") || strings.EqualFold(n.Value, "yes") || strings.EqualFold(n.Value, "on"))
 	default:

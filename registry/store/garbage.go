@@ -37,8 +37,8 @@ func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Ti
 	return g, err
 }
 
-// SweepOverlays removes the overlays of a workspace that were rejected or expired before a time. With dry it only counts
-// them. Overlays of tasks that stay, stay too.
+// SweepOverlays removes the overlays of a workspace that were rejected or expired before a time. With dry it only
+// counts them. It does not remove an overlay whose task has not ended before that time.
 func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.OverlayGarbage}
 	err := s.change(ctx, "sweep overlays", func(ctx context.Context, tx bun.Tx) error {
@@ -53,8 +53,8 @@ func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time
 	return g, err
 }
 
-// SweepDraftHistory removes the saves of drafts before a time, with the contents that only they have. The newest save of
-// each agent and saves with a label stay. With dry it only counts them.
+// SweepDraftHistory removes the saves of drafts from before a time, and the contents that only these saves use. It does
+// not remove the newest save of an agent or saves with a label. With dry it only counts the saves.
 func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.DraftGarbage}
 	var agents []string
@@ -74,8 +74,8 @@ func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before 
 	return g, nil
 }
 
-// sweepHistory sweeps the history of one draft. It locks the draft first: a save at the same time would otherwise refer to
-// a content that is removed here, or label a save that was read before.
+// sweepHistory sweeps the history of one draft. It locks the draft first. Otherwise a concurrent save could refer to a
+// content that is removed here, or a concurrent request could add a label to an entry that is removed here.
 func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time, dry bool, g *registry.Garbage) error {
 	if _, err := tx.NewUpdate().Model((*draftRow)(nil)).Set("revision = revision").Where("agent_id = ?", agent).Exec(ctx); err != nil {
 		return err
@@ -103,9 +103,10 @@ func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time
 	return sweepSaves(ctx, tx, agent, old, nil)
 }
 
-// SweepBlobs removes the blobs that no version of any workspace has and that were stored before a time. A publication stores
-// its blob before its version. So a blob with a name stays while a publication under this name may still succeed: while the
-// agent exists and has no version of the number. With dry it only counts them.
+// SweepBlobs removes the blobs that no version of any workspace uses and that were stored before a time. A publication
+// stores its blob before its version. So a blob that is named after an agent and a version number stays while a
+// publication of that number may still succeed: while the agent exists and has no such version. With dry it only counts
+// the blobs.
 func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.BlobGarbage}
 	var old []blobs.Stored
@@ -143,10 +144,10 @@ func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (reg
 	return g, wrap("sweep blobs", err)
 }
 
-// sweptBlobs is the number of blobs that are looked up at once.
+// sweptBlobs is the number of blobs that one query checks.
 const sweptBlobs = 200
 
-// unusedBlobs returns the blobs that no version has and none will have.
+// unusedBlobs returns the blobs that no version uses, now or after a publication in progress.
 func (s *Store) unusedBlobs(ctx context.Context, all []blobs.Stored) (unused []blobs.Stored, err error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -177,8 +178,8 @@ func (s *Store) unusedBlobs(ctx context.Context, all []blobs.Stored) (unused []b
 	return unused, nil
 }
 
-// settled reports whether no publication can succeed under the name of a blob any more. A blob of an agent that this
-// database does not know may belong to another database that uses the same bucket, so it stays.
+// settled reports whether no publication can succeed any more under the name of a blob. It returns false if this
+// database does not have the agent: the blob may belong to another database that uses the same bucket.
 func (s *Store) settled(ctx context.Context, name string) (bool, error) {
 	agent, version, _ := strings.Cut(name, "/")
 	known, err := s.read.NewSelect().TableExpr("agents").Where("id = ?", agent).Exists(ctx)

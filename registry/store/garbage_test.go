@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// twice runs a sweep dry and then for real. Both must count the same, and a third sweep finds nothing.
+// twice runs a sweep with dry and then without. Both must count the same, and a third sweep must find nothing.
 func twice(t *testing.T, want int, sweep func(dry bool) (registry.Garbage, error)) {
 	t.Helper()
 	dry, err := sweep(true)
@@ -55,7 +55,7 @@ func TestSweepTasks_OnlyEndedOnesOfTheWorkspace(t *testing.T) {
 			t.Errorf("another workspace: %+v, %v", g, err)
 		}
 		twice(t, 1, func(dry bool) (registry.Garbage, error) { return s.SweepTasks(ctx, ws, before, dry) })
-		twice(t, 2, func(dry bool) (registry.Garbage, error) { return s.SweepOverlays(ctx, ws, before, dry) }) // of the old task, and the expired one
+		twice(t, 2, func(dry bool) (registry.Garbage, error) { return s.SweepOverlays(ctx, ws, before, dry) }) // the overlay of the old task, and the expired overlay
 		for id, code := range map[string]fault.Code{"old": fault.NotFound, "young": "", "queued": ""} {
 			if _, err := s.Task(ctx, ws, id); code != "" && !fault.Is(err, code) || code == "" && err != nil {
 				t.Errorf("%s: %v", id, err)
@@ -101,7 +101,8 @@ func TestSweepDraftHistory_NewestAndLabelledStay(t *testing.T) {
 	})
 }
 
-// Blobs are looked up in groups. Those of versions stay in each group, and all others go.
+// TestSweepBlobs_ManyBlobs_OnlyThoseOfVersionsStay checks that a sweep of several groups of blobs keeps the blobs of
+// versions in each group and removes all others.
 func TestSweepBlobs_ManyBlobs_OnlyThoseOfVersionsStay(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// GateSettings returns the settings of a workspace's gate, and whether it has any of its own.
+// GateSettings returns the stored settings of a workspace's gate. found is false if it has none and uses the defaults.
 func (s *Store) GateSettings(ctx context.Context, workspace string) (settings registry.GateSettings, found bool, err error) {
 	var row gateRow
 	err = s.read.NewSelect().Model(&row).Where("g.workspace_id = ?", workspace).Scan(ctx)
@@ -27,8 +27,8 @@ func (s *Store) GateSettings(ctx context.Context, workspace string) (settings re
 	return settings, err == nil, wrap("read gate settings", err)
 }
 
-// PutGateSettings stores the settings of a workspace's gate and returns their revision. Settings of a
-// workspace without its own have revision 1. If the settings contain a revision, it must be the stored one. Error: Conflict.
+// PutGateSettings stores the settings of a workspace's gate and returns their revision. The defaults, before the first
+// save, have revision 1. If the settings contain a revision, it must equal the stored one. Error: Conflict.
 func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) (int64, error) {
 	seen := settings.Revision
 	settings.Revision = 0
@@ -52,7 +52,7 @@ func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings 
 	return row.Revision, err
 }
 
-// RulePacks returns the rule packs that a workspace wrote, by name.
+// RulePacks returns the rule packs of a workspace, sorted by name.
 func (s *Store) RulePacks(ctx context.Context, workspace string) ([]registry.RulePack, error) {
 	var rows []rulePackRow
 	err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.name").Scan(ctx)

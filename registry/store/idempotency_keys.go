@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ReserveKey claims a key for a request. Nil means that the caller has the key and must complete or release it.
-// Otherwise it returns the existing key, with the response if there is one. An expired key counts as free.
+// ReserveKey reserves a key for a request. If it returns nil, the caller has the key and must complete or release it.
+// Otherwise it returns the existing key, with the stored response if there is one. An expired key counts as free.
 func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
 	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
 		return nil, err
@@ -30,20 +30,21 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 			return nil, err
 		}
 	}
-	// A taken key would make the writes of the moment commit one by one, so repeated requests are found before.
+	// A reservation of a taken key would split the shared transaction into single ones. So repeated requests are
+	// detected first.
 	if existing, err := s.FindKey(ctx, k.Owner, k.Key); existing != nil || err != nil {
 		return existing, err
 	}
 	for {
 		reserved, err := s.reserve(k)
 		if err != nil {
-			s.orphans.add(ref) // the database may have it
+			s.orphans.add(ref) // the database may have stored the key
 		}
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
 		var row keyRow
-		// The writing connection sees the row that caused the conflict. If the row was removed meanwhile, the key is
+		// The writing connection sees the row that caused the conflict. If the row has been removed since, the key is
 		// free again.
 		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -72,7 +73,8 @@ func (s *Store) FindKey(ctx context.Context, owner, key string) (*registry.Idemp
 	return row.idempotencyKey(), nil
 }
 
-// reserve shares a transaction with the runs and the other reservations of the moment, and so the sync of the disk.
+// reserve reserves a key, and reports whether it was free. It shares a transaction, and so a sync of the disk, with
+// concurrent runs and reservations.
 func (s *Store) reserve(k registry.IdempotencyKey) (bool, error) {
 	by := *s.identity.Load()
 	w := &write{workspace: k.Workspace, by: by, bytes: len(k.Key) + len(k.BodyHash), reservation: s.reservationOf(k, by)}
@@ -96,12 +98,12 @@ type reservation struct {
 	key   registry.KeyRef
 	row   []any // in the order of keyColumns
 	now   time.Time
-	taken bool // another request holds the key
+	taken bool // another request has the key
 }
 
 var keyColumns = []string{"owner", "key", "workspace_id", "body_hash", "status", "made_kind", "made_id", "server_id", "epoch", "expires_at"}
 
-// reserveKeys reserves the keys of all writes.
+// reserveKeys reserves the keys of all writes of the transaction.
 func (b *batch) reserveKeys() error {
 	var rows []*reservation
 	seen := map[registry.KeyRef]struct{}{}
@@ -138,8 +140,8 @@ func (b *batch) reserveKeys() error {
 	return nil
 }
 
-// CompleteKey stores the response to the request of this server that holds a key. Errors: NotFound if no request holds it;
-// StorageUnavailable if a request of another server does, because that server took over.
+// CompleteKey stores the response to the request of this server that has reserved a key. Errors: NotFound if nobody has
+// reserved the key; StorageUnavailable if another server has, because that server took over.
 func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error {
 	if body == nil {
 		body = []byte{}
@@ -164,8 +166,8 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	return fault.New(fault.NotFound, "Idempotency key not found.")
 }
 
-// ReleaseKey removes the key of a request of this server that created nothing, so that the request can be repeated. A
-// completed key stays, and one that another server reserved meanwhile.
+// ReleaseKey removes the key of a request of this server that created nothing, so that the request can be repeated. It
+// does not remove a completed key, or a key that another server has reserved since.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	by := s.identity.Load()
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).Where("k.owner = ?", owner).Where("k.key = ?", key).
@@ -182,8 +184,9 @@ func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
 	return s.deleteKeys(ctx, "k.status = 0 AND k.made_id = '' AND NOT "+atWork("k"))
 }
 
-// markKey records in the key of a request, if ctx has one, what the request creates in this transaction. The key must
-// still belong to this server. Otherwise another server took over the database and may serve the same request.
+// markKey stores the kind and ID of the resource that this transaction creates with the idempotency key of the request,
+// if ctx has one. The key must still belong to this server. If not, another server took over the database and may serve
+// the same request.
 func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) error {
 	ref, ok := registry.KeyOf(ctx)
 	if !ok {

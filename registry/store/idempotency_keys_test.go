@@ -36,13 +36,13 @@ func TestKeyLeadsToItsAnswer(t *testing.T) {
 		other := k
 		other.Owner = "default/u2"
 		if reserve(t, s, other) != nil {
-			t.Error("keys of different callers are one")
+			t.Error("different callers share a key")
 		}
 
 		if err := s.CompleteKey(t.Context(), k.Owner, k.Key, 204, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil { // too late: the key stays
+		if err := s.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil { // has no effect: the key is completed
 			t.Fatal(err)
 		}
 		want := k
@@ -122,7 +122,8 @@ func TestOneOfManyReservesAKey(t *testing.T) {
 	})
 }
 
-// The database did not answer when a request released its key. Repeated requests waited for it until the key expired.
+// TestReleaseKey_Failed_OneRepetitionGetsTheKey checks that one repeated request gets the key if the database did not
+// answer when the first request released it. The other repeated requests see a key in progress.
 func TestReleaseKey_Failed_OneRepetitionGetsTheKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -142,8 +143,8 @@ func TestReleaseKey_Failed_OneRepetitionGetsTheKey(t *testing.T) {
 	})
 }
 
-// A server died after the work of a request and before its answer: the retry did the work again, or was refused because
-// of it.
+// TestReleaseKeys_RequestMadeSomething_KeyNamesIt checks that a key still names the resource that its request created
+// if the server ends before it responds. Otherwise a retry would create the resource again, or fail because it exists.
 func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -174,7 +175,7 @@ func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
 				t.Errorf("the key of the %s %s is %+v", kind, id, got)
 			}
 		}
-		// A server whose key was released by another one must not do the work a second time.
+		// A server whose key was released by another server must not create the resource too.
 		lost := registry.WithKey(t.Context(), registry.KeyRef{Owner: "o", Key: "released"})
 		again := queued()
 		expect(t, s.BeginRun(lost, again), fault.StorageUnavailable)
@@ -184,7 +185,8 @@ func TestReleaseKeys_RequestMadeSomething_KeyNamesIt(t *testing.T) {
 	})
 }
 
-// A run and its key are stored together. Of several runs with one key, one is stored.
+// TestBeginRun_WithReservation_OneRunHasTheKey checks that a run and its key are stored together, and that only one of
+// several runs with the same key is stored.
 func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -199,7 +201,7 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 		for n := range all {
 			all[n] = queued()
 			group.Go(func() { errs[n] = s.BeginRun(ctx, all[n]) })
-			group.Go(func() { begin(t, s, queued()) }) // others share the transactions
+			group.Go(func() { begin(t, s, queued()) }) // other runs share the transactions
 		}
 		group.Wait()
 		existing, err := s.FindKey(t.Context(), "o", "k")
@@ -219,7 +221,8 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 	})
 }
 
-// A run whose first record may be lost is recorded again with its key. The key stays closed to other runs.
+// TestBeginRun_WithReservationAgain_KeepsTheKey checks that a run can be stored again with its key, and that other runs
+// still cannot use the key. A server does this if it does not know whether the first write succeeded.
 func TestBeginRun_WithReservationAgain_KeepsTheKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -239,7 +242,8 @@ func TestBeginRun_WithReservationAgain_KeepsTheKey(t *testing.T) {
 	})
 }
 
-// Of several runs with one key that wait for a person, one is stored, and one request is sent.
+// TestBeginAsked_WithReservation_OnePersonIsAsked checks that of several runs that have the same key and need an
+// approval, one is stored, with one request for approval.
 func TestBeginAsked_WithReservation_OnePersonIsAsked(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

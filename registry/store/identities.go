@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Federate returns the user of an identity. It stores an unknown identity as the given user, under the first free name.
-// In the workspaces of the grants the user has exactly the granted roles from now on. A workspace always keeps its last
-// administrator.
+// Federate returns the ID of the user of an identity. For a new identity it stores the user newcomer, under the first
+// free name. In the workspaces of the grants it sets the user's role to the granted role; no role removes the user. It
+// never removes or demotes the last administrator of a workspace.
 func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error) {
 	err = s.change(ctx, "sign in by a provider", func(ctx context.Context, tx bun.Tx) error {
 		row := identityRow{Issuer: who.Issuer, Subject: who.Subject, UserID: newcomer.ID, CreatedAt: instant(newcomer.CreatedAt)}
@@ -49,10 +49,10 @@ func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string
 			return createUser(ctx, tx, u)
 		}
 	}
-	return fault.New(fault.NameTaken, "All possible names for this person are taken.")
+	return fault.New(fault.NameTaken, "All user names that the identity provider suggests for this person are taken.")
 }
 
-// grant sets a membership to the role that a provider assigns.
+// grant gives a user the role that a provider assigns in a workspace, or removes the user if there is none.
 func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Grant, at time.Time) error {
 	err := s.holdWorkspace(ctx, tx, g.Workspace)
 	if fault.Is(err, fault.NoWorkspace) {

@@ -51,7 +51,7 @@ func TestAnIdentityIsOneUser(t *testing.T) {
 			if u, err := s.User(t.Context(), id); err != nil || u.Name != name || u.Password != "" {
 				t.Errorf("%+v, %v, want the name %s", u, err, name)
 			}
-			// with a password the user could sign in after the provider has removed them
+			// with a password, people could still sign in after the provider has removed them
 			expect(t, s.SetPassword(t.Context(), id, "secret", ""), fault.Conflict)
 		}
 	})
@@ -110,7 +110,7 @@ func TestAProviderGrantsAndTakesRoles(t *testing.T) {
 			t.Errorf("a workspace that no grant names: %q", role)
 		}
 		if kept, err := s.Token(t.Context(), acme.ID, token.ID); err != nil || kept.RevokedAt == nil {
-			t.Errorf("the token of somebody who left: %+v, %v", kept, err)
+			t.Errorf("the token of a removed member: %+v, %v", kept, err)
 		}
 	})
 }
@@ -129,6 +129,6 @@ func TestAProviderLeavesTheLastAdministrator(t *testing.T) {
 		if err := s.CloseWorkspace(t.Context(), acme.ID, start); err != nil {
 			t.Fatal(err)
 		}
-		federate(t, s, "1", registry.Grant{Workspace: acme.ID, Role: registry.Viewer}) // a workspace that was closed meanwhile is no error
+		federate(t, s, "1", registry.Grant{Workspace: acme.ID, Role: registry.Viewer}) // a closed workspace is not an error
 	})
 }

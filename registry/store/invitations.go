@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutInvitation stores an invitation by a user; "" stands for the server's operator. Errors: NoWorkspace, Forbidden for
-// a user who is no longer an administrator of the workspace.
+// PutInvitation stores an invitation. by is the ID of the user who invites, "" for the server's operator. Errors:
+// NoWorkspace, Forbidden for a user who is no longer an administrator of the workspace.
 func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by string) error {
 	if err := registry.CheckText("/note", i.Note); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 		if err := s.holdWorkspace(ctx, tx, i.Workspace); err != nil {
 			return err
 		}
-		if by != "" { // the user may have been demoted after the permission check; takeBack has then already run
+		if by != "" { // the user may have been demoted after the permission check, and revokeProviderRoles has then already run
 			ok, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", i.Workspace).Where("m.user_id = ?", by).
 				Where("m.role = ?", string(registry.Administrator)).Exists(ctx)
 			if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) erro
 }
 
 // revokeProviderRoles revokes the invitations of a user who may no longer invite, and those made with the user's
-// tokens. Otherwise the user could accept an own invitation and regain its role.
+// tokens. Otherwise the user could accept one of these invitations and so regain the role.
 func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string) error {
 	_, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.workspace_id = ?", workspace).
 		Where("(i.created_by_type = ? AND i.created_by_id = ? OR i.created_by_type = ? AND i.created_by_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?))",
@@ -87,8 +87,8 @@ func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string)
 	return err
 }
 
-// Accept uses up an invitation that has not expired and makes the user a member. It stores a new user too. A member
-// whose role is higher keeps it. Errors: NotFound for an invitation that is used up or expired, NameTaken.
+// Accept removes an invitation that has not expired and makes the user a member. If isNew, it also stores the user. A
+// member with a higher role keeps that role. Errors: NotFound for an invitation that is used up or expired, NameTaken.
 func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error {
 	return s.change(ctx, "accept invitation", func(ctx context.Context, tx bun.Tx) error {
 		var row invitationRow

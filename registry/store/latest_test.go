@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// An agent's latest version is the one that name@latest selects, whatever is deprecated and published in between.
+// TestTheLatestIsWhatLatestStandsFor checks that an agent's latest version is always the version that name@latest
+// selects, in different orders of publishing and deprecating.
 func TestTheLatestIsWhatLatestStandsFor(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -53,6 +54,6 @@ func tellsLatest(t *testing.T, s *store.Store, a registry.Agent, want string, de
 	}
 	_, all := candidates(t, s, a.ID, registry.Latest)
 	if at := registry.Pick(registry.Latest, all); at < 0 || all[at].Version != want {
-		t.Errorf("name@latest stands for %d of %v, not %s", at, all, want)
+		t.Errorf("name@latest selects number %d of %v, not %s", at, all, want)
 	}
 }

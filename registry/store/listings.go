@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// SetListed lists an agent in the public registry, or removes it from there. Error: NotFound.
+// SetListed adds an agent to the public registry, or removes it. Error: NotFound.
 func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error {
 	return s.change(ctx, "list agent", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", listed).Set("updated_at = ?", instant(at)).
@@ -27,8 +27,8 @@ func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool
 	})
 }
 
-// refreshListing writes the columns that the public registry searches. Every change of an agent's name, tags or latest
-// version calls it. It leaves an agent that is not listed unchanged.
+// refreshListing writes the columns that the public registry searches. It must be called after every change of an
+// agent's name, tags or latest version. It has no effect on an agent that is not listed.
 func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	var row struct{ Name, Tags, Title, Description, Language string }
 	err := tx.NewSelect().TableExpr("agents AS a").ColumnExpr("a.name, a.tags, v.title, v.description, v.language").
@@ -48,14 +48,14 @@ func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	return err
 }
 
-// registryList names the public registry for cursors.
+// registryList is the name of the public registry in cursors.
 const registryList = "registry"
 
 // Listed returns a page of the public registry of all workspaces, by name. It omits agents that only have pre-releases
 // or no versions. An agent is described by its latest version, because drafts are private. Error: InvalidInput for a
 // bad cursor.
 func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.AgentPage, error) {
-	// These conditions match those of the index, so the search reads no row.
+	// These conditions match those of the index, so the search reads only the index and no rows.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''").
 		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
 	if err := s.narrow(ids, f, searchedColumns{list: registryList, text: "a.listing_text", language: "a.listing_language"}); err != nil {
@@ -124,7 +124,7 @@ type listedRow struct {
 	Publisher       string    `bun:"publisher,scanonly"`
 }
 
-// withLatest replaces the fields of the draft with those of the latest version.
+// withLatest replaces the agents' title, description, language and time of change with those of their latest versions.
 func withLatest(rows []listedRow) []fullAgentRow {
 	all := make([]fullAgentRow, 0, len(rows))
 	for _, row := range rows {

@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// The registry lists agents of every workspace by name. It omits agents that are not listed, deleted or never released.
+// TestListed checks that the registry lists the agents of all workspaces by name. It omits agents that are deleted, not
+// listed, or have no version except pre-releases.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -80,7 +81,8 @@ func TestListed(t *testing.T) {
 	})
 }
 
-// The registry shows and searches the latest version of an agent. Drafts are private.
+// TestTheRegistrySaysWhatTheLatestVersionSays checks that the registry shows and searches the latest version of an
+// agent, and not its draft, which is private.
 func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ModelChoice returns what a workspace has chosen about the language model.
+// ModelChoice returns a workspace's setting for the language model, zero if it has none.
 func (s *Store) ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error) {
 	var row llmSwitchRow
 	err := s.read.NewSelect().Model(&row).Where("l.workspace_id = ?", workspace).Scan(ctx)
@@ -20,7 +20,7 @@ func (s *Store) ModelChoice(ctx context.Context, workspace string) (registry.Mod
 	return registry.ModelChoice{Off: row.Off, Model: row.Model}, wrap("read choice of language model", err)
 }
 
-// ChooseModel stores what a workspace has chosen about the language model.
+// ChooseModel stores a workspace's setting for the language model.
 func (s *Store) ChooseModel(ctx context.Context, workspace string, c registry.ModelChoice) error {
 	return s.change(ctx, "choose language model", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&llmSwitchRow{WorkspaceID: workspace, Off: c.Off, Model: c.Model}).On("CONFLICT (workspace_id) DO UPDATE").Set("off = EXCLUDED.off").Set("model = EXCLUDED.model").Exec(ctx)
@@ -38,7 +38,7 @@ func (s *Store) ModelUse(ctx context.Context, workspace, month string) (registry
 	return registry.Tokens{Input: row.Input, Output: row.Output}, wrap("read use of the language model", err)
 }
 
-// AddModelUse adds tokens to those that a workspace used in a month, and to its usage.
+// AddModelUse adds tokens to a workspace's use of the language model in a month, and to its meter of tokens.
 func (s *Store) AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error {
 	row := &llmUseRow{WorkspaceID: workspace, Month: month, Input: use.Input, Output: use.Output}
 	return s.change(ctx, "count tokens", func(ctx context.Context, tx bun.Tx) error {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Size is how much a database holds.
+// Size describes the size of a database.
 type Size struct {
 	Bytes     int64     // of the database file of SQLite, or of the database in PostgreSQL
 	OldestRun time.Time // when the oldest run was requested; zero if there are no runs

@@ -15,31 +15,32 @@ import (
 
 // Member describes a server that shares its database with others.
 type Member struct {
-	ID      string // stays the same for a data directory, whose lock admits one process
-	Address string // where people find the server
+	ID      string // the ID of the data directory, which only one process at a time can lock
+	Address string // address at which people reach the server
 }
 
 const (
 	// leaseFor is the time after which a server that does not renew its lease may be removed by another. Leases are
 	// renewed every probeEvery.
 	leaseFor = 15 * time.Second
-	// lateAfter is the time after which a renewal is late. An outage of the database that is shorter delays the renewals of
-	// no server by so much that its lease expires.
+	// lateAfter is the time after which a renewal is late. An outage of the database that is shorter than this does not
+	// make the lease of any server expire.
 	lateAfter = leaseFor / 2
-	// busyAfter is the time after which a lease is renewed apart from the probe. It is shorter than lateAfter by more than
-	// busyEvery, the interval at which that is examined.
+	// busyAfter is the age of the last renewal from which keepLease renews the lease in place of the probe. keepLease
+	// checks the age every busyEvery. busyAfter is shorter than lateAfter by more than this interval, so the renewal is
+	// not late.
 	busyAfter = probeEvery + time.Second
 	busyEvery = time.Second
-	// settleEvery is the interval at which a member looks for work of servers that have ended, in addition to the
-	// times at which one disappears.
+	// settleEvery is the interval at which a member cleans up after servers that have ended. It also does so whenever a
+	// server disappears.
 	settleEvery = 20 * time.Second
 )
 
-// member is the part of this server in a group of servers with one database.
+// member is the state of this server as a member of a group of servers that share a database.
 type member struct {
 	Member
 
-	leads    atomic.Bool  // this server has the lowest epoch of all
+	leads    atomic.Bool  // this server has the lowest epoch of the group
 	others   atomic.Int64 // number of other servers
 	expired  atomic.Int64 // number of leases of other servers that this one ended
 	displace atomic.Int64 // number of times that another server ended the lease of this one
@@ -48,12 +49,13 @@ type member struct {
 	mu      sync.Mutex // guards the next fields
 	renewed time.Time  // when this server last renewed its lease
 	steady  time.Time  // since when no renewal was late
-	looked  time.Time  // when this server last looked at the others
-	settled time.Time  // when this server last ended the work of others
+	looked  time.Time  // when this server last checked the others
+	settled time.Time  // when this server last cleaned up after others
 	seen    []identity // the servers at that time
 }
 
-// lease is the SQL of the end of a lease that is renewed now. Only the clock of the database counts.
+// lease is the SQL expression for the time at which a lease ends that is renewed now. It uses the clock of the
+// database, because the clocks of servers may differ.
 var lease = "clock_timestamp() + interval '" + strconv.Itoa(int(leaseFor.Seconds())) + " seconds'"
 
 // Shared reports whether other servers may use the database.
@@ -65,11 +67,11 @@ func (s *Store) ServerID() string { return s.identity.Load().server }
 // Epoch returns the epoch under which this server writes. It changes when the server joins again.
 func (s *Store) Epoch() int64 { return s.identity.Load().epoch }
 
-// Leads reports whether this server does the work that one of several servers does. A server that is alone leads.
-// Two servers may both lead for a moment, so this work must be repeatable.
+// Leads reports whether this server does the work that only one of several servers should do. A server without others
+// leads. Two servers may both lead for a moment, so repeating this work must be harmless.
 func (s *Store) Leads() bool { return s.member == nil || s.member.leads.Load() }
 
-// Membership describes this server's place among the servers of its database.
+// Membership describes this server's role among the servers that share its database.
 type Membership struct {
 	Others    int64 // other servers with a lease
 	Leads     bool
@@ -77,7 +79,7 @@ type Membership struct {
 	Displaced int64 // times that another server ended the lease of this one
 }
 
-// Membership returns nil for a server that is alone.
+// Membership returns the server's membership, nil if it does not share its database.
 func (s *Store) Membership() *Membership {
 	if s.member == nil {
 		return nil
@@ -86,20 +88,22 @@ func (s *Store) Membership() *Membership {
 	return &Membership{Others: m.others.Load(), Leads: m.leads.Load(), Expired: m.expired.Load(), Displaced: m.displace.Load()}
 }
 
-// join adds this server to the group. Its epoch is a time, because a server that starts again keeps its ID and must not
-// get the epoch of an earlier process.
+// join adds this server to the group. The epoch is at least the current time in microseconds. A server that restarts
+// keeps its ID, and so it never gets the epoch of an earlier process.
 func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	if _, err := tx.ExecContext(ctx, "LOCK TABLE servers IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
-	// The lock of the database shows that rows without a lease are of servers that were alone and have ended.
+	// Rows without a lease belong to servers that did not share the database. They have ended, because this server has
+	// the lock.
 	if err := tx.NewSelect().Model((*serverRow)(nil)).ColumnExpr("GREATEST(COALESCE(MAX(s.epoch), 0) + 1, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint)").Scan(ctx, &now.epoch); err != nil {
 		return err
 	}
 	if _, err := tx.NewDelete().Model((*serverRow)(nil)).Where("s.id = ? OR s.lease_until IS NULL", now.server).Exec(ctx); err != nil {
 		return err
 	}
-	// Otherwise other servers would count the runs of the earlier process for quotas until this one has a run of the workspace.
+	// Remove the counts of the earlier process. Otherwise other servers would include its runs in quotas until this
+	// server counts a run of the same workspace.
 	for _, table := range []string{"run_cancellations", "quota_shares"} {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE server_id = ?", now.server); err != nil {
 			return err
@@ -115,11 +119,11 @@ func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	return err
 }
 
-// renewal is the statement that extends the lease of a server and an epoch.
+// renewal is the statement that extends the lease of a server with an ID and an epoch.
 var renewal = "UPDATE servers SET seen_at = clock_timestamp(), lease_until = " + lease + " WHERE id = $1 AND epoch = $2"
 
 // renew extends the lease of this server on the connection that holds the lock. If another server has ended the lease,
-// runs are refused until this one has joined again.
+// this server refuses runs until it has joined again.
 func (s *Store) renew(ctx context.Context) (held bool, err error) {
 	now, sent := s.identity.Load(), time.Now()
 	held, rows, err := s.exclusive.held(ctx, renewal, now.server, now.epoch)
@@ -135,7 +139,7 @@ func (s *Store) renew(ctx context.Context) (held bool, err error) {
 	return true, nil
 }
 
-// extended records when a renewal was sent that succeeded.
+// extended records the time at which a successful renewal was sent.
 func (m *member) extended(sent time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,8 +149,8 @@ func (m *member) extended(sent time.Time) {
 	m.renewed = sent
 }
 
-// keepLease renews the lease while the probe is busy, until ctx ends. The probe also stores the records that wait and ends
-// the work of other servers. Both may take longer than a lease.
+// keepLease renews the lease while the probe is busy, until ctx ends. Besides checking the database, the probe stores
+// waiting records and cleans up after other servers. Both may take longer than a lease.
 func (s *Store) keepLease(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(max(every, busyEvery))
 	defer tick.Stop()
@@ -160,7 +164,8 @@ func (s *Store) keepLease(ctx context.Context, every time.Duration) {
 	}
 }
 
-// keepOnce renews the lease if the probe did not. The probe finds out why a renewal failed.
+// keepOnce renews the lease if the probe has not renewed it for busyAfter. It ignores errors, because the probe will
+// find their cause.
 func (s *Store) keepOnce(ctx context.Context) {
 	m, now, sent := s.member, s.identity.Load(), time.Now()
 	m.mu.Lock()
@@ -176,9 +181,9 @@ func (s *Store) keepOnce(ctx context.Context) {
 	}
 }
 
-// attend looks at the other servers: it removes those whose leases have expired and ends the work of those that are
-// gone. A server whose own renewals were late waits a whole lease before that, because an outage of the database makes
-// the leases of all servers expire.
+// attend checks the other servers. It removes servers whose leases have expired, and cleans up after servers that no
+// longer exist: it interrupts their runs and releases their keys. If its own renewals were late, it first waits the
+// length of a lease, because an outage of the database makes the leases of all servers expire.
 func (s *Store) attend(ctx context.Context) error {
 	m := s.member
 	if m == nil || s.identity.Load().epoch == 0 {
@@ -217,7 +222,7 @@ func (s *Store) attend(ctx context.Context) error {
 			return err
 		}
 		if done.Runs > 0 || done.Keys > 0 || done.Approvals > 0 {
-			s.log.LogAttrs(ctx, slog.LevelWarn, "ended the work of a server that is gone", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys), slog.Int("approvals_withdrawn", done.Approvals))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "cleaned up after a server that no longer exists", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys), slog.Int("approvals_withdrawn", done.Approvals))
 		}
 	}
 	m.mu.Lock()
@@ -242,15 +247,15 @@ func (s *Store) expire(ctx context.Context) error {
 	return nil
 }
 
-// displaced explains why this server needs a new epoch.
+// displaced returns the reason why this server needs a new epoch, for the log.
 func (s *Store) displaced() string {
 	if s.member != nil {
 		return "another server ended the lease of this one"
 	}
-	return "another server had the database meanwhile"
+	return "another server has used the database in the meantime"
 }
 
-// leave ends the lease of a member that stops, so that the others need not wait for it.
+// leave removes a member that stops, so that the others need not wait until its lease expires.
 func (s *Store) leave() error {
 	now := s.identity.Load()
 	if s.member == nil || now.epoch == 0 || s.probe.now() != "" || s.member.left.Swap(true) {
@@ -260,7 +265,7 @@ func (s *Store) leave() error {
 	defer cancel()
 	_, err := s.write.ExecContext(ctx, "DELETE FROM servers WHERE id = ? AND epoch = ?", now.server, now.epoch)
 	if outageOf(err) != "" || errors.Is(err, context.DeadlineExceeded) {
-		return nil // the lease ends by itself
+		return nil // the lease will expire
 	}
 	return wrap("leave the database", err)
 }

@@ -20,7 +20,7 @@ func members(t *testing.T) (first, second store.Options) {
 	return first, second
 }
 
-// expireLease makes a server one that has not renewed its lease.
+// expireLease sets the end of a server's lease to a time in the past.
 func expireLease(t *testing.T, s *store.Store) {
 	t.Helper()
 	if err := s.Exec(t.Context(), "UPDATE servers SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ?", s.ServerID()); err != nil {
@@ -67,7 +67,7 @@ func TestOpen_MemberOnSQLite_Refused(t *testing.T) {
 func TestMembers_LeaseExpired_RunsInterrupted(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
-	two.Now = func() time.Time { return start.Add(time.Hour) } // only the clock of the database counts
+	two.Now = func() time.Time { return start.Add(time.Hour) } // must have no effect: only the clock of the database counts
 	first, second := settled(t, one), settled(t, two)
 	run, other := queued(), queued()
 	begin(t, first, run)
@@ -94,7 +94,7 @@ func TestMembers_LeaseExpired_RunsInterrupted(t *testing.T) {
 	run.Status = registry.Succeeded
 	expect(t, first.FinishRun(t.Context(), run, nil), fault.RunInterrupted)
 	first.LetProbeBeDue()
-	first.Check(t.Context()) // it joins again
+	first.Check(t.Context()) // the first server joins again
 	if err := first.Ready(); err != nil || first.Membership().Displaced != 1 {
 		t.Errorf("the first server: %v, %+v", err, first.Membership())
 	}
@@ -102,12 +102,12 @@ func TestMembers_LeaseExpired_RunsInterrupted(t *testing.T) {
 	begin(t, first, again)
 	attend(t, second)
 	if got := read(t, second, again.ID); got.Status != again.Status {
-		t.Errorf("a run after the return is %s", got.Status)
+		t.Errorf("a run after the server joined again is %s", got.Status)
 	}
 }
 
-// After an outage of the database all leases have expired, and no server may end the work of another that was a moment
-// slower.
+// TestMembers_OwnRenewalsLate_OthersAreKept checks that a server whose own renewals were late does not remove others.
+// After an outage of the database all leases have expired, and another server may only be a moment slower to renew.
 func TestMembers_OwnRenewalsLate_OthersAreKept(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
@@ -127,7 +127,8 @@ func TestMembers_OwnRenewalsLate_OthersAreKept(t *testing.T) {
 	finish(t, first, run)
 }
 
-// An outage that is shorter than a lease can make the lease of another server expire that renewed it before this one did.
+// TestMembers_OwnRenewalLateByLessThanALease_OthersAreKept checks the same for an outage that is shorter than a lease.
+// It can make the lease of a server expire that had renewed it earlier than this one.
 func TestMembers_OwnRenewalLateByLessThanALease_OthersAreKept(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
@@ -145,7 +146,8 @@ func TestMembers_OwnRenewalLateByLessThanALease_OthersAreKept(t *testing.T) {
 	}
 }
 
-// A server that stores many records after an outage keeps its lease meanwhile.
+// TestMembers_ProbeIsBusy_LeaseIsRenewed checks that a server renews its lease while its probe is busy, for example
+// because it stores many records after an outage.
 func TestMembers_ProbeIsBusy_LeaseIsRenewed(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
@@ -164,7 +166,8 @@ func TestMembers_ProbeIsBusy_LeaseIsRenewed(t *testing.T) {
 	}
 }
 
-// Other servers do not count the runs of a killed process for quotas when its server has started again.
+// TestMembers_SameDataDirectoryStartsAgain_SharesRemoved checks that a server that starts again removes the counts of
+// its killed process, so that other servers do not include them in quotas.
 func TestMembers_SameDataDirectoryStartsAgain_SharesRemoved(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)
@@ -194,8 +197,9 @@ func TestMembers_SameDataDirectoryStartsAgain_OwnRunsInterruptedAtOnce(t *testin
 	}
 }
 
-// A server whose lease has expired must not release or complete a key that another server has reserved since: a third
-// request would be executed too, or get the wrong answer.
+// TestMembers_LeaseExpired_KeyOfAnotherServerStays checks that a server whose lease has expired can neither release nor
+// complete a key that another server has reserved since. Otherwise a third request would be executed too, or get the
+// wrong response.
 func TestMembers_LeaseExpired_KeyOfAnotherServerStays(t *testing.T) {
 	t.Parallel()
 	one, two := members(t)

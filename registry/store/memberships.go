@@ -88,7 +88,8 @@ func (s *Store) SetRole(ctx context.Context, workspace, user string, role regist
 	})
 }
 
-// changed updates everything that depends on a role that was just set.
+// changed revokes the invitations of a user who has lost the administrator role, and checks that the workspace still
+// has an administrator.
 func changed(ctx context.Context, tx bun.Tx, workspace, user string, role registry.Role) error {
 	if role != registry.Administrator {
 		if err := revokeProviderRoles(ctx, tx, workspace, user); err != nil {

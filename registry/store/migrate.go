@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/migrations"
 )
 
-// Migration is one step of the schema. AppliedAt is nil while it is pending.
+// Migration is one change of the database schema. AppliedAt is nil while it is pending.
 type Migration struct {
 	Name      string // timestamp and subject: 20261121010000_create_agents
 	AppliedAt *time.Time
@@ -42,7 +42,7 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		group, err := m.Migrate(ctx)
 		done := group.Migrations
 		if err != nil && len(done) > 0 {
-			done = done[:len(done)-1] // the last one failed
+			done = done[:len(done)-1] // the last migration failed
 		}
 		for _, one := range done {
 			applied = append(applied, one.String())
@@ -119,11 +119,11 @@ func refuseUnknown(ctx context.Context, m *migrate.Migrator) error {
 		newest.Name)
 }
 
-// alone runs f while no other process migrates. With SQLite no lock is needed: every migration takes the file's write
-// lock, and only one server uses the data directory.
+// alone runs f while no other process migrates. SQLite needs no further lock: every migration locks the file for
+// writing, and only one server uses the data directory.
 func (s *Store) alone(ctx context.Context, f func(context.Context) error) (err error) {
 	if s.dialect != postgresDialect {
-		// An index over all runs is sorted in files.
+		// Migrations may use temporary files, because sorting an index over all runs may need much memory.
 		if _, err := s.write.ExecContext(ctx, "PRAGMA temp_store = FILE"); err != nil {
 			return err
 		}

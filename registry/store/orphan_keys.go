@@ -7,13 +7,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// orphans holds the idempotency keys of this server that no request has, although the database may have them: it did not
-// answer while they were reserved or released. Without orphans, a repeated request would wait for a request that does not
-// exist.
+// orphans is a set of idempotency keys that the database may still contain for this server although no request uses
+// them. A key becomes an orphan if the database does not answer while it is reserved or released. A repeated request
+// may take over an orphan. Otherwise it would wait for a request that does not exist.
 type orphans struct {
 	mu       sync.Mutex
 	keys     map[registry.KeyRef]bool
-	reserved map[registry.KeyRef]chan struct{} // keys that are being reserved now; closed at the end
+	reserved map[registry.KeyRef]chan struct{} // keys that are being reserved; the channel is closed at the end
 }
 
 const maxOrphans = 10_000
@@ -25,7 +25,7 @@ func newOrphans() *orphans {
 func (o *orphans) add(ref registry.KeyRef) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.keys) >= maxOrphans { // any other: its repetition waits until the key expires
+	if len(o.keys) >= maxOrphans { // drop any key; its repeated requests wait until it expires
 		for other := range o.keys {
 			delete(o.keys, other)
 			break
@@ -34,7 +34,8 @@ func (o *orphans) add(ref registry.KeyRef) {
 	o.keys[ref] = true
 }
 
-// enter lets one reservation of a key in at a time. It reports whether the key is an orphan.
+// enter waits until no other goroutine reserves the same key, and reports whether the key is an orphan. The caller must
+// call leave.
 func (o *orphans) enter(ctx context.Context, ref registry.KeyRef) (orphan bool, leave func(), err error) {
 	for {
 		o.mu.Lock()
@@ -60,7 +61,7 @@ func (o *orphans) enter(ctx context.Context, ref registry.KeyRef) (orphan bool, 
 	}
 }
 
-// adopt removes an orphan from the database.
+// adopt removes an orphan from the database, so that its key can be reserved again.
 func (s *Store) adopt(ctx context.Context, ref registry.KeyRef) error {
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).Where("k.owner = ?", ref.Owner).Where("k.key = ?", ref.Key).
 		Where("k.server_id = ?", s.identity.Load().server).Where("k.status = 0").Where("k.made_id = ''").Exec(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// outage is a reason why the database cannot be used as it should.
+// outage is a reason why the database cannot be used, as a sentence for people. "" means that it can be used.
 type outage string
 
 const (
@@ -26,19 +26,19 @@ const (
 	damaged     outage = "The database is damaged. Stop the server and restore a backup."
 	locked      outage = "Another process holds the lock of the database."
 	unusable    outage = "The database cannot be read or written."
-	lockLost    outage = "The connection that keeps the database for this server is lost."
+	lockLost    outage = "The connection that locks the database for this server is lost."
 	fenced      outage = "The lease of this server on the database has expired, and another server has interrupted its runs."
 	takenOver   outage = "Another server has taken over the database."
 	stuck       outage = "A write to the database does not finish."
 )
 
-// fault returns the error for callers. err is for the log.
+// fault returns the error for clients. err, its cause, is only logged.
 func (o outage) fault(err error) *fault.Error {
 	return &fault.Error{Code: fault.StorageUnavailable, Message: string(o), Err: err}
 }
 
-// outageOf returns why the database failed, or "" if the error has another cause, such as a constraint or a caller that
-// went away.
+// outageOf returns the reason why the database failed, "" if the error has another cause, such as a violated constraint
+// or a cancelled request.
 func outageOf(err error) outage {
 	var refused *pgconn.PgError
 	var own *sqlite.Error
@@ -61,7 +61,7 @@ func outageOf(err error) outage {
 	return ""
 }
 
-// cutOff reports whether a connection to PostgreSQL could not be made, ended, or took too long.
+// cutOff reports whether an error means that a connection to PostgreSQL could not be opened, was closed, or timed out.
 func cutOff(err error) bool {
 	var network net.Error
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, os.ErrDeadlineExceeded, context.DeadlineExceeded} {

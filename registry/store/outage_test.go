@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// A database that refuses writes was an internal error, and the server was still ready.
+// TestReady_ReadOnlyDatabase_RefusesUntilItIsWritable checks that a database that rejects writes makes writes fail with
+// StorageUnavailable, and makes the server not ready.
 func TestReady_ReadOnlyDatabase_RefusesUntilItIsWritable(t *testing.T) {
 	t.Parallel()
 	for d, switchTo := range map[storetest.Dialect]map[bool]string{
@@ -51,7 +52,9 @@ func TestReady_ReadOnlyDatabase_RefusesUntilItIsWritable(t *testing.T) {
 	}
 }
 
-// A probe kept the only connection of SQLite while it waited for the lock, and each refused run waited for the probe.
+// TestReady_AnotherProcessHoldsTheLock_WritesDoNotWaitForTheConnection checks that runs are refused at once while
+// another process has the lock of SQLite. They must not wait for the probe, which uses the only connection while it
+// waits for the lock.
 func TestReady_AnotherProcessHoldsTheLock_WritesDoNotWaitForTheConnection(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -79,7 +82,7 @@ func TestReady_AnotherProcessHoldsTheLock_WritesDoNotWaitForTheConnection(t *tes
 	finish(t, s, finished())
 }
 
-// The error of a probe asked for the next probe at once.
+// TestCheck_Locked_AsksForNoFurtherProbe checks that a failed probe does not request the next probe at once.
 func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -87,7 +90,7 @@ func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
 	s := settled(t, o)
 	s.StopWatch()
 	lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
-	for range 2 { // the second time the lock is known to be held
+	for range 2 { // at the second check, the lock is known to be taken
 		s.Check(t.Context())
 		expect(t, s.Ready(), fault.StorageUnavailable)
 		if s.ProbeIsAsked() {
@@ -96,7 +99,8 @@ func TestCheck_Locked_AsksForNoFurtherProbe(t *testing.T) {
 	}
 }
 
-// A server ended with an error, because connections that it had cut during an outage were closed a second time.
+// TestClose_ConnectionsWereCut_NoError checks that closing the store succeeds although its connections were already
+// closed during an outage.
 func TestClose_ConnectionsWereCut_NoError(t *testing.T) {
 	t.Parallel()
 	cluster := storetest.NewCluster(t)
@@ -113,7 +117,8 @@ func TestClose_ConnectionsWereCut_NoError(t *testing.T) {
 	}
 }
 
-// Results of runs that ended during an outage were lost, although the database was back a second later.
+// TestFinishLater_DatabaseIsBack_StoredInOrder checks that results of runs that ended during an outage are stored, in
+// their order, when the database works again.
 func TestFinishLater_DatabaseIsBack_StoredInOrder(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -132,7 +137,7 @@ func TestFinishLater_DatabaseIsBack_StoredInOrder(t *testing.T) {
 			}
 			order = append(order, run.ID)
 		}) {
-			t.Fatal("there is no room")
+			t.Fatal("the queue is full")
 		}
 		all = append(all, run)
 	}
@@ -157,7 +162,8 @@ func TestFinishLater_DatabaseIsBack_StoredInOrder(t *testing.T) {
 	}
 }
 
-// The next server stores the results before it interrupts the runs of its predecessor.
+// TestFinishLater_ServerStops_NextServerStoresTheResult checks that the next server stores waiting results before it
+// marks the runs of its predecessor as interrupted.
 func TestFinishLater_ServerStops_NextServerStoresTheResult(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -170,7 +176,7 @@ func TestFinishLater_ServerStops_NextServerStoresTheResult(t *testing.T) {
 	begin(t, s, begun)
 	unlock := lockAs(t, strings.TrimPrefix(o.URL, "sqlite:"))
 	if !s.FinishLater(run, events(1, 2), func(error) { t.Error("it was stored in a locked database") }) {
-		t.Fatal("there is no room")
+		t.Fatal("the queue is full")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -191,8 +197,9 @@ func TestFinishLater_ServerStops_NextServerStoresTheResult(t *testing.T) {
 	}
 }
 
-// Records wait in memory first and then in files, and their number and bytes are bounded. The next server stores them in
-// their order, although those in memory are written to files last.
+// TestFinishLater_ManyRecords_MemoryThenFilesThenRefused checks that records wait in memory first and then in files,
+// and that their number and size are limited. The next server stores them in their order, although the records in
+// memory are the last that are written to files.
 func TestFinishLater_ManyRecords_MemoryThenFilesThenRefused(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -222,7 +229,7 @@ func TestFinishLater_ManyRecords_MemoryThenFilesThenRefused(t *testing.T) {
 	}
 	s.LimitArrears(3*output, 6*output, 100)
 	if later() {
-		t.Error("the bytes of all records are not bounded")
+		t.Error("the total size of the records is not limited")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -240,7 +247,7 @@ func TestFinishLater_ManyRecords_MemoryThenFilesThenRefused(t *testing.T) {
 		}
 	}
 	if files := recordsIn(t, o.Arrears); len(files) > 0 {
-		t.Errorf("the files of %v are left", files)
+		t.Errorf("the files of %v were not removed", files)
 	}
 }
 
@@ -265,7 +272,8 @@ func recordsIn(t *testing.T, dir string) (ids []string) {
 	return ids
 }
 
-// A record whose run another server has interrupted is given up.
+// TestFinishLater_RunIsInterrupted_GivenUp checks that a record is discarded if another server has marked its run as
+// interrupted.
 func TestFinishLater_RunIsInterrupted_GivenUp(t *testing.T) {
 	t.Parallel()
 	o := exclusively(t)
@@ -278,7 +286,7 @@ func TestFinishLater_RunIsInterrupted_GivenUp(t *testing.T) {
 	second := takeOver(t, first, o)
 	var result error
 	if !first.FinishLater(run, nil, func(err error) { result = err }) {
-		t.Fatal("there is no room")
+		t.Fatal("the queue is full")
 	}
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
@@ -287,7 +295,7 @@ func TestFinishLater_RunIsInterrupted_GivenUp(t *testing.T) {
 	expect(t, result, fault.RunInterrupted)
 }
 
-// lockAs takes the lock of SQLite as another process does, until the returned function is called.
+// lockAs locks a SQLite database, as another process would, until the returned function is called.
 func lockAs(t *testing.T, path string) (unlock func() error) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

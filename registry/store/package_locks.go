@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PackageLock returns the lock of a list of packages, and whether there is one.
+// PackageLock returns the lock of a list of packages. found is false if there is none.
 func (s *Store) PackageLock(ctx context.Context, workspace, agentID, list string) (lock registry.PackageLock, found bool, err error) {
 	var row packageLockRow
 	err = s.read.NewSelect().Model(&row).Where("p.workspace_id = ?", workspace).Where("p.agent_id = ?", agentID).Where("p.list = ?", list).Scan(ctx)
@@ -26,7 +26,7 @@ func (s *Store) PackageLock(ctx context.Context, workspace, agentID, list string
 	return lock, err == nil, wrap("read package lock", err)
 }
 
-// PackageLocks returns the locks of a workspace that are not those of versions.
+// PackageLocks returns the locks of a workspace for drafts and inline programs. Versions have their own locks.
 func (s *Store) PackageLocks(ctx context.Context, workspace string) ([]registry.PackageLock, error) {
 	var rows []packageLockRow
 	err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.agent_id, p.list").Scan(ctx)

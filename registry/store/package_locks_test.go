@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// TestPackageLocks stores, replaces, uses and drops the locks of lists. Another workspace sees none of them.
+// TestPackageLocks checks that locks can be stored, replaced, marked as used and removed, and that another workspace
+// does not see them.
 func TestPackageLocks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -56,7 +57,8 @@ func TestPackageLocks(t *testing.T) {
 	})
 }
 
-// TestVersionLocks_OnlyVersionsWithALock_Listed looks for the lock in stored specs, whose column differs between databases.
+// TestVersionLocks_OnlyVersionsWithALock_Listed checks that only versions with a lock are found. The type of the
+// searched column differs between the databases.
 func TestVersionLocks_OnlyVersionsWithALock_Listed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

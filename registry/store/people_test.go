@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// person stores a user.
+// person stores and returns a user with a name.
 func person(t *testing.T, s *store.Store, name string) registry.User {
 	t.Helper()
 	u := registry.User{ID: newID(), Name: name, Title: "Title of " + name, CreatedAt: start}
@@ -21,7 +21,7 @@ func person(t *testing.T, s *store.Store, name string) registry.User {
 	return u
 }
 
-// tenant stores a workspace with its administrator.
+// tenant stores and returns a workspace with an administrator.
 func tenant(t *testing.T, s *store.Store, name, administrator string) registry.Workspace {
 	t.Helper()
 	w := registry.Workspace{ID: newID(), Name: name, Title: "Title of " + name, CreatedAt: start}
@@ -143,7 +143,8 @@ func TestUsers(t *testing.T) {
 	})
 }
 
-// Removing a member also removes the tokens that act for that user in the workspace. Other workspaces are not affected.
+// TestMembers checks that members can be added and removed. Removing a member also removes the tokens that act for that
+// user in the workspace, but not in other workspaces.
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -193,7 +194,7 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// If two administrators demote or remove each other concurrently, one of them remains.
+// TestTheLastAdministratorStays checks that one administrator remains if two demote or remove each other concurrently.
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -285,7 +286,7 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m, err := s.Memberships(t.Context(), grace.ID); err != nil || m[0].Role != registry.Administrator {
-			t.Errorf("an invitation took a role away: %+v, %v", m, err)
+			t.Errorf("accepting an invitation lowered a role: %+v, %v", m, err)
 		}
 		again := invite(registry.Viewer, later)
 		expect(t, s.RevokeInvitation(t.Context(), "other", again.ID), fault.NotFound)
@@ -302,8 +303,8 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 	})
 }
 
-// An invitation ends with the right to invite. Otherwise an administrator could use an own invitation to regain the
-// role.
+// TestInvitationsGoWithTheRightToInvite checks that the invitations of an administrator are revoked with the role.
+// Otherwise the person could accept one of them and so regain the role.
 func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -356,12 +357,12 @@ func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 			}
 			for _, i := range goes {
 				if _, err := s.InvitationByHash(t.Context(), i.Hash); !fault.Is(err, fault.NotFound) {
-					t.Errorf("%s: an invitation of theirs is still good: %v", what, err)
+					t.Errorf("%s: an invitation of the user is still valid: %v", what, err)
 				}
 			}
 			late := registry.Invitation{ID: newID(), Hash: newID(), Workspace: acme.ID, Role: registry.Administrator, Creator: alan.Actor(acme.ID), CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
 			if err := s.PutInvitation(t.Context(), late, alan.ID); !fault.Is(err, fault.Forbidden) { // a concurrent request
-				t.Errorf("%s: they still invite: %v", what, err)
+				t.Errorf("%s: the user can still invite: %v", what, err)
 			}
 			if err := s.PutInvitation(t.Context(), late, grace.ID); err != nil {
 				t.Errorf("%s: %v", what, err)

@@ -46,7 +46,8 @@ func TestPinsAreReplaced(t *testing.T) {
 	})
 }
 
-// A pinned agent cannot be deleted and a deleted agent cannot be pinned, even concurrently.
+// TestPinsHoldTheirAgent checks that a pinned agent cannot be deleted and that a deleted agent cannot be pinned, even
+// if both happen concurrently.
 func TestPinsHoldTheirAgent(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o store.Options) {

@@ -51,8 +51,8 @@ func TestNothingIsReadWhole(t *testing.T) {
 	}
 }
 
-// filtersAgents are the views of Home that look at the agents of one workspace in the order of their names, until a page
-// is full. They filter by columns that no index has.
+// filtersAgents are the views of the Home page whose queries read the agents of a workspace one by one, until a page is
+// full, because they filter by columns that no index has.
 var filtersAgents = map[string]bool{"agents mine": true, "agents changed": true}
 
 func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string]func(s *store.Store) error {
@@ -144,14 +144,15 @@ var (
 	// A materialized subquery has as many rows as the page. The index of the registry contains exactly the registry, in
 	// its order.
 	ofSubquery = regexp.MustCompile(`^SCAN (merged|of_\d+|json_each|asked|a USING COVERING INDEX agents_listed$)`)
-	// Runs are found by ID, or in a range of one state.
+	// Runs must be found by ID, or in a range of one state.
 	ofRuns   = regexp.MustCompile(`^SEARCH r `)
 	narrowly = regexp.MustCompile(`\(.*\b(id|status)=\?`)
-	// Agents are searched along an index that contains all columns by which a list can be filtered.
+	// Agents must be searched in an index that contains all columns by which a list can be filtered.
 	ofAgents = regexp.MustCompile(`^SEARCH a USING INDEX agents_(by|listed)`)
-	// That is for lists; one agent is found by its ID.
+	// Only lists may read all agents of a workspace. A single agent must be found by its ID.
 	walksAgents = regexp.MustCompile(`^SEARCH a USING .*agents_by_\w+ \(workspace_id=\?\)`)
-	// Versions and pins are found by their agent, because one workspace may contain all of them.
+	// Versions and pins must be found by their agent. Searching by workspace may read the whole table, because one
+	// workspace may contain all of them.
 	ofVersions = regexp.MustCompile(`^SEARCH (v|p) USING .*\(workspace_id=\?\)`)
 )
 

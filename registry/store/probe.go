@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	// watchEvery is the interval of checking the database, and watchFor the timeout of a check. Together they bound how
+	// watchEvery is the interval of checking the database, and watchFor the timeout of a check. Together they limit how
 	// long a request waits for a database that does not answer.
 	watchEvery = 250 * time.Millisecond
 	watchFor   = 1250 * time.Millisecond
 	// probeEvery is the interval between test writes while the database is healthy. A test write syncs the disk.
 	probeEvery = 5 * time.Second
-	// leastFree is the free space in bytes that the disk of a SQLite database needs. It is more than a small write
-	// needs, because the log that a write goes to has space that was allocated earlier.
+	// leastFree is the free space in bytes that the disk of a SQLite database must have. A test write does not detect a
+	// full disk, because the log may have space that was allocated earlier.
 	leastFree = 16 << 20
-	// patienceWithOwn is how long one of our own writes may take before no further run is accepted.
+	// patienceWithOwn is the time for which writes of this server may use SQLite's writing connection. After that, runs
+	// are refused.
 	patienceWithOwn = 10 * time.Second
 )
 
-// probe finds out whether the database can be written, away from the requests.
+// probe checks in the background whether the database can be written.
 type probe struct {
 	dir  string        // directory of the SQLite file; "" for PostgreSQL
 	wake chan struct{} // signals that a statement failed; has capacity 1
@@ -36,7 +37,7 @@ type probe struct {
 
 	checking sync.Mutex // guards the next fields; check holds it
 	written  time.Time  // last successful probe of a write
-	held     time.Time  // since when our own writes keep SQLite's connection; zero if they do not
+	held     time.Time  // since when writes of this server use SQLite's writing connection; zero if they do not
 
 	mu  sync.Mutex
 	why outage // why runs cannot be recorded; "" if they can
@@ -48,8 +49,8 @@ func (p *probe) now() outage {
 	return p.why
 }
 
-// set changes the state and reports whether it differs from the previous one. A damaged database stays damaged: it may
-// still accept some writes.
+// set changes the state and reports whether it differs from the previous one. The state damaged is final, because a
+// damaged database may still accept some writes.
 func (p *probe) set(why outage) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +61,7 @@ func (p *probe) set(why outage) bool {
 	return true
 }
 
-// Ready returns why this server cannot record runs now, nil if it can. Error: StorageUnavailable.
+// Ready returns an error while this server cannot record runs. Error: StorageUnavailable, with the reason.
 func (s *Store) Ready() error {
 	if why := s.probe.now(); why != "" {
 		return why.fault(nil)
@@ -68,25 +69,26 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// noticed examines the error of a statement. If the database failed, runs are refused until a probe succeeds. The
-// errors of a probe are left to it: if they asked for the next probe, it would keep SQLite's only writing connection.
+// noticed examines the error of a statement. If the database failed, runs are refused until a probe succeeds. noticed
+// ignores the errors of the probe itself. Otherwise each failed probe would request the next one, and the probe would
+// always use SQLite's only writing connection.
 func (s *Store) noticed(ctx context.Context, err error) {
 	why := outageOf(err)
 	if s.exclusive == nil || why == "" || errors.Is(err, errRefused) || ctx.Value(probeKey{}) != nil {
 		return
 	}
-	if why != unreachable { // one connection may end while the database is well; the probe decides
+	if why != unreachable { // one connection may end while the database works; the probe decides
 		s.suspend(ctx, why, err)
 	}
 	select {
 	case s.probe.wake <- struct{}{}:
-	default: // the probe is already asked for
+	default: // a probe has already been requested
 	}
 }
 
 func (s *Store) suspend(ctx context.Context, why outage, err error) {
 	if s.probe.set(why) {
-		s.log.LogAttrs(ctx, slog.LevelError, "runs are refused: the database cannot record them", slog.String("reason", string(why)), slog.Any("error", err))
+		s.log.LogAttrs(ctx, slog.LevelError, "runs are refused, because the database cannot record them", slog.String("reason", string(why)), slog.Any("error", err))
 	}
 }
 
@@ -105,7 +107,8 @@ func (s *Store) watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// check examines whether this server may and can write to the database. While it cannot, Ready returns the reason.
+// check examines whether this server can write to the database and still has its lock. If not, Ready returns the
+// reason.
 func (s *Store) check(ctx context.Context) {
 	s.probe.checking.Lock()
 	defer s.probe.checking.Unlock()
@@ -135,7 +138,7 @@ func (s *Store) check(ctx context.Context) {
 	}
 }
 
-// examine returns why runs cannot be recorded, "" if they can.
+// examine returns the reason why runs cannot be recorded, "" if they can.
 func (s *Store) examine(ctx context.Context) (outage, error) {
 	due := s.probe.now() != "" || time.Since(s.probe.written) >= probeEvery
 	examine := s.examineSQLite
@@ -149,12 +152,12 @@ func (s *Store) examine(ctx context.Context) (outage, error) {
 	return why, err
 }
 
-// probeStatement changes a row, because SQLite skips a write that changes nothing.
+// probeStatement returns a statement that changes a value each time, because SQLite skips a write that changes nothing.
 func (s *Store) probeStatement() string {
 	return "UPDATE servers SET seen_at = '" + instant(s.now()).Format("2006-01-02 15:04:05.999999-07:00") + "'"
 }
 
-// examinePostgres uses the connection that holds the lock, and takes the lock again if it is lost.
+// examinePostgres checks the connection that has the lock, and tries to get the lock again if the connection is lost.
 func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	ctx, cancel := context.WithTimeout(probing(ctx), watchFor)
 	defer cancel()
@@ -180,8 +183,8 @@ func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	return outageOf(err), err
 }
 
-// beat asks the connection with the lock for an answer, and writes a row if that is due. A server that shares the
-// database renews its lease with it.
+// beat runs a statement on the connection that has the lock. If a write is due, the statement writes a row. A server
+// that shares the database renews its lease with this write.
 func (s *Store) beat(ctx context.Context, due bool) (held bool, err error) {
 	switch {
 	case !due:
@@ -194,7 +197,7 @@ func (s *Store) beat(ctx context.Context, due bool) (held bool, err error) {
 	return held, err
 }
 
-// examineSQLite measures the free space and writes a row.
+// examineSQLite measures the free space and, if a write is due, writes a row.
 func (s *Store) examineSQLite(ctx context.Context, due bool) (outage, error) {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(s.probe.dir, &disk); err != nil {
@@ -231,7 +234,8 @@ func (s *Store) probeOn(ctx context.Context, conn bun.Conn) error {
 	return errors.Join(err, waitOn(ctx, conn, briefly))
 }
 
-// heldByOwn returns the state while our own writes keep SQLite's only writing connection. They may be long.
+// heldByOwn returns the state while other writes of this server use SQLite's only writing connection. Such a write may
+// take long, so the state is stuck only after patienceWithOwn.
 func (s *Store) heldByOwn() outage {
 	if s.probe.held.IsZero() {
 		s.probe.held = time.Now()
@@ -242,7 +246,8 @@ func (s *Store) heldByOwn() outage {
 	return s.probe.now()
 }
 
-// resume starts a new epoch if another server held the database meanwhile, or if this one never had an epoch.
+// resume starts a new epoch if another server has used the database in the meantime, or if this server has no epoch
+// yet.
 func (s *Store) resume(ctx context.Context) error {
 	ctx = probing(ctx)
 	if s.probe.unsettled.Load() {
@@ -268,14 +273,14 @@ func (s *Store) resume(ctx context.Context) error {
 
 type probeKey struct{}
 
-// probing marks the statements of a probe, which are executed while others are refused.
+// probing returns a context for statements of the probe. They are executed while other statements are refused.
 func probing(ctx context.Context) context.Context { return context.WithValue(ctx, probeKey{}, true) }
 
-// errRefused reports a statement that was not sent to the database, because it would wait in vain.
-var errRefused = errors.New("refused without asking the database")
+// errRefused reports that a statement was not sent to the database, because it would only wait.
+var errRefused = errors.New("not sent to the database")
 
-// refuse rejects statements while every one of them would only wait: for the lock of another process, or for a
-// PostgreSQL that does not answer.
+// refuse returns an error while every statement would only wait: for the lock of another process, for a write that does
+// not finish, or for a PostgreSQL server that does not answer.
 func (p *probe) refuse(ctx context.Context) error {
 	if ctx.Value(probeKey{}) != nil {
 		return nil
@@ -286,8 +291,8 @@ func (p *probe) refuse(ctx context.Context) error {
 	return nil
 }
 
-// links are the connections to PostgreSQL. A server that is frozen keeps its connections open and never answers, so
-// requests that wait for it must be released.
+// links are the open connections to PostgreSQL. A frozen PostgreSQL server neither closes its connections nor answers,
+// so this server closes them to end the requests that wait.
 type links struct {
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	probe *probe
@@ -305,7 +310,7 @@ func newLinks(p *probe) *links {
 	return &links{dial: (&net.Dialer{KeepAlive: time.Minute}).DialContext, probe: p, open: map[*link]struct{}{}}
 }
 
-// connect dials PostgreSQL, unless it is known not to answer.
+// connect opens a connection to PostgreSQL. It fails at once while PostgreSQL is known not to answer.
 func (l *links) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := l.probe.refuse(ctx); err != nil {
 		return nil, err
@@ -321,18 +326,18 @@ func (l *links) connect(ctx context.Context, network, address string) (net.Conn,
 	return one, nil
 }
 
-// cut closes all connections, so that no request waits for them.
+// cut closes all connections, so that requests that wait for an answer fail.
 func (l *links) cut() {
 	l.mu.Lock()
 	all := l.open
 	l.open = map[*link]struct{}{}
 	l.mu.Unlock()
 	for one := range all {
-		_ = one.Conn.Close() // the connection is given up
+		_ = one.Conn.Close() // nobody uses the connection any more
 	}
 }
 
-// Close implements net.Conn. A connection that was cut is closed already.
+// Close implements net.Conn. It does nothing for a connection that cut has already closed.
 func (c *link) Close() error {
 	c.of.mu.Lock()
 	_, open := c.of.open[c]

@@ -19,7 +19,7 @@ func (s *Store) CreateProject(ctx context.Context, p registry.Project, first reg
 	return s.change(ctx, "create project", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		if duplicate(err) {
-			return fault.New(fault.NameTaken, "The workspace has a project %s already.", p.Name)
+			return fault.New(fault.NameTaken, "The workspace already has a project %s. Choose another name.", p.Name)
 		}
 		if err != nil {
 			return err
@@ -56,7 +56,8 @@ func (s *Store) Project(ctx context.Context, workspace, name string) (registry.P
 
 func noProject() error { return fault.New(fault.NotFound, "Project not found.") }
 
-// DeleteProject removes a project with its changes and overlays. Its files stay until they are collected.
+// DeleteProject removes a project with its changes and overlays. Its files stay until a collection of garbage removes
+// them.
 func (s *Store) DeleteProject(ctx context.Context, workspace, id string) error {
 	return s.change(ctx, "delete project", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewDelete().Model((*projectRow)(nil)).Where("p.workspace_id = ?", workspace).Where("p.id = ?", id).Exec(ctx)
@@ -67,8 +68,8 @@ func (s *Store) DeleteProject(ctx context.Context, workspace, id string) error {
 	})
 }
 
-// ChangeProject stores a change of a project, and the decision about an overlay if there is one. The project is given as
-// it is after the change. Errors: Conflict if another change came first, or another decision about the overlay.
+// ChangeProject stores a change of a project, and the decision about an overlay if there is one. p is the project after
+// the change. Errors: Conflict if another change came first, or another decision about the overlay.
 func (s *Store) ChangeProject(ctx context.Context, p registry.Project, change registry.ProjectChange, decided *registry.Overlay) error {
 	return s.change(ctx, "change project", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*projectRow)(nil)).Set("tree = ?", p.Tree).Set("change_number = ?", p.Change).Set("files = ?", p.Files).
@@ -132,7 +133,7 @@ func (s *Store) ProjectChanges(ctx context.Context, workspace, project, cursor s
 	return page, nil
 }
 
-// PutContents stores contents of a workspace. Contents that are there already are kept.
+// PutContents stores contents of a workspace. Contents that already exist get the new time.
 func (s *Store) PutContents(ctx context.Context, workspace string, contents []registry.Content, now time.Time) error {
 	if len(contents) == 0 {
 		return nil
@@ -154,7 +155,7 @@ func orEmptyBytes(b []byte) []byte {
 	return b
 }
 
-// Contents returns contents of a workspace by digest. Absent ones are left out.
+// Contents returns contents of a workspace by digest. Contents that do not exist are left out.
 func (s *Store) Contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error) {
 	var rows []contentRow
 	if len(digests) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ShareUse stores what this server counts for quotas.
+// ShareUse stores this server's counts of runs and CPU time for quotas, so that other servers can add them to theirs.
 func (s *Store) ShareUse(ctx context.Context, all []registry.ServerUse) error {
 	if len(all) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func (s *Store) ShareUse(ctx context.Context, all []registry.ServerUse) error {
 	return wrap("share the use of quotas", err)
 }
 
-// OthersUse returns what the other servers count for quotas.
+// OthersUse returns the counts of the other servers for quotas.
 func (s *Store) OthersUse(ctx context.Context) ([]registry.ServerUse, error) {
 	var rows []quotaShareRow
 	if err := s.read.NewSelect().Model(&rows).Where("qs.server_id <> ?", s.ServerID()).Scan(ctx); err != nil {

@@ -36,7 +36,7 @@ func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQu
 	return wrap("store quota", err)
 }
 
-// RunsSince counts the runs of a workspace that were requested at or after a time, and adds up their usage.
+// RunsSince counts the runs of a workspace that were requested at or after a time, and adds up their CPU time.
 func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error) {
 	var use registry.DayUse
 	err := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("count(*), COALESCE(sum(r.cpu_ms), 0.0)").
@@ -45,8 +45,9 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 }
 
 // Stored adds up a workspace's stored data in bytes: code of drafts, their history and versions; files, changes and
-// overlays of projects; inputs, outputs and events of runs; stored responses to repeated requests. Content that two
-// versions share counts for each. It reads the sizes of all rows of the workspace, so it is too slow for every request.
+// overlays of projects; inputs, outputs and events of runs; stored responses to repeated requests. Content that several
+// versions share counts once for each of them. It reads the sizes of all rows of the workspace, so it is too slow for
+// every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
@@ -74,7 +75,8 @@ func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	return total + events + records + blobs, err
 }
 
-// storedProjects adds up the records of the changes and overlays of a workspace's projects. Their files are contents.
+// storedProjects adds up the sizes of the changes, overlays and tasks of a workspace's projects. It does not include
+// their files, which Stored counts as contents.
 func (s *Store) storedProjects(ctx context.Context, workspace string) (total int64, err error) {
 	for table, columns := range map[string][]string{"project_changes": {"summary", "paths"}, "overlays": {"summary", "entries"}, "tasks": {"input", "feedback", "summary", "description", "program"}} {
 		var bytes int64

@@ -22,8 +22,8 @@ type remoteJobRow struct {
 	CreatedAt   time.Time `bun:"created_at"`
 }
 
-// KeepRemoteJob stores the job of a run at another service. The run then stays unfinished when its server stops, until a
-// server continues or ends it.
+// KeepRemoteJob stores the job of a run at another service. If the server then stops, the run is not interrupted: it
+// stays unfinished until a server continues or ends it.
 func (s *Store) KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error {
 	row := remoteJobRow{RunID: job.RunID, WorkspaceID: job.Workspace, Handle: job.Handle, Request: job.Request, CreatedAt: instant(s.now())}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (run_id) DO NOTHING").Exec(ctx)
@@ -35,7 +35,8 @@ func (s *Store) RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error) {
 	return s.listJobs(ctx, "TRUE")
 }
 
-// LeftJobs lists, like RemoteJobs, the jobs whose runs are of this server, of one that has ended, or have ended.
+// LeftJobs lists, in the form of RemoteJobs, the jobs that this server may continue: those whose runs have ended,
+// belong to this server, or belong to a server that has ended.
 func (s *Store) LeftJobs(ctx context.Context) ([]registry.RemoteJob, error) {
 	by := *s.identity.Load()
 	return s.listJobs(ctx, "NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = j.run_id AND r.status IN ("+unfinished+") AND "+atWork("r")+
@@ -79,15 +80,16 @@ func (s *Store) ForgetRemoteJob(ctx context.Context, runID string) error {
 	return wrap("forget a remote job", err)
 }
 
-// AdoptRun makes this server the owner of a run whose server has ended and whose job is stored. It reports whether the run
-// is unfinished and this server owns it. A server whose lease has ended owns nothing, even if it does not know that yet.
+// AdoptRun makes this server the owner of an unfinished run whose server has ended and whose job is stored. It reports
+// whether this server now owns the run. It returns false if the lease of this server has ended, even if the server has
+// not noticed that yet.
 func (s *Store) AdoptRun(ctx context.Context, workspace, id string) (bool, error) {
 	owned, err := s.adoptRun(ctx, s.write, workspace, id)
 	return owned, wrap("adopt run", err)
 }
 
-// AdoptAndForget is AdoptRun for a program that does not need its stored job any more. It removes the job together with the
-// adoption, so no other server can continue the program from there.
+// AdoptAndForget is AdoptRun for a program that no longer needs its stored job. It adopts the run and removes the job
+// in one transaction, so that no other server can continue the program from this job.
 func (s *Store) AdoptAndForget(ctx context.Context, workspace, id string) (owned bool, err error) {
 	err = s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if owned, err = s.adoptRun(ctx, tx, workspace, id); err != nil || !owned {

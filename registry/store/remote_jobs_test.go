@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// TestRemoteJobs_RunWithAJob_ContinuesOrEnds expects that a run with a job elsewhere is not interrupted, and that a server
-// may adopt it until it has ended.
+// TestRemoteJobs_RunWithAJob_ContinuesOrEnds checks that a run with a job at another service is not interrupted, and
+// that a server may adopt it until it has ended.
 func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -61,7 +61,8 @@ func TestRemoteJobs_RunWithAJob_ContinuesOrEnds(t *testing.T) {
 	})
 }
 
-// TestAdoptRun_JobIsStored_OneOwner expects that a server with a lease owns an unfinished run while its job is stored.
+// TestAdoptRun_JobIsStored_OneOwner checks that a server with a lease can adopt an unfinished run while its job is
+// stored.
 func TestAdoptRun_JobIsStored_OneOwner(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -89,7 +90,7 @@ func TestAdoptRun_JobIsStored_OneOwner(t *testing.T) {
 			{s.AdoptAndForget, "other", run.ID, false},
 			{s.AdoptAndForget, ws, run.ID, true},
 			{s.AdoptAndForget, ws, run.ID, false},
-			{s.AdoptRun, ws, run.ID, false}, // its job is gone
+			{s.AdoptRun, ws, run.ID, false}, // its job was removed
 		} {
 			if adopted, err := tt.adopt(t.Context(), tt.workspace, tt.id); err != nil || adopted != tt.want {
 				t.Errorf("adopted %s of %s: %v, %v, want %v", tt.id, tt.workspace, adopted, err, tt.want)

@@ -16,25 +16,26 @@ import (
 // most 64 MiB.
 const eventsAtOnce = 2000
 
-// RunSweep removes old runs, step by step. It remembers its position, so that the runs which stay are read once.
+// RunSweep removes old runs, step by step. It stores its position, so that it reads each run only once.
 type RunSweep struct {
 	store  *Store
 	before time.Time
 	keep   int
-	after  string // ID of the last run that was examined
+	after  string // ID of the last examined run
 	bounds map[versionKey]*runKey
 }
 
 type versionKey struct{ agentID, version string }
 
-// SweepRuns returns a sweep, in all workspaces, of the runs that ended and started before a time. These runs stay: the
-// newest keep runs of every version and draft, and runs whose approval or proposed changes wait for a person.
+// SweepRuns returns a sweep, in all workspaces, of the ended runs that were requested before a time. It keeps the
+// newest keep runs of every version and draft, and runs whose approval or proposed changes still wait for a person.
 func (s *Store) SweepRuns(before time.Time, keep int) *RunSweep {
 	return &RunSweep{store: s, before: before, keep: keep, bounds: map[versionKey]*runKey{}}
 }
 
-// Next examines up to limit runs, removes the old ones with their events, and returns their number. more is false at the
-// end. It searches without a lock, and its transactions are small, so that other writers hardly wait.
+// Next examines up to limit runs, removes the old ones with their events, and returns their number. more is false when
+// no runs are left to examine. It searches without a lock, and its transactions are small, so that other writers hardly
+// wait.
 func (w *RunSweep) Next(ctx context.Context, limit int) (removed int, more bool, err error) {
 	rows, err := w.candidates(ctx, limit)
 	if err != nil || len(rows) == 0 {
@@ -59,7 +60,7 @@ func (w *RunSweep) Next(ctx context.Context, limit int) (removed int, more bool,
 	return removed, true, nil
 }
 
-// candidates returns the next runs that are old, have ended, and are not referred to by something that waits.
+// candidates returns the next ended runs before the time that no open overlay or pending approval refers to.
 func (w *RunSweep) candidates(ctx context.Context, limit int) (rows []runRow, err error) {
 	err = w.store.read.NewSelect().Model(&rows).Column("id", "agent_id", "workspace_id", "version", "created_at").
 		Where("r.id > ?", w.after).Where("r.id < ?", firstID(w.before)).Where("r.created_at < ?", instant(w.before)).
@@ -70,7 +71,8 @@ func (w *RunSweep) candidates(ctx context.Context, limit int) (rows []runRow, er
 	return rows, err
 }
 
-// old reports whether enough newer runs of the same version exist. A run of inline code has no version.
+// old reports whether at least keep newer runs of the same version exist. A run of inline code has no version and is
+// always old.
 func (w *RunSweep) old(ctx context.Context, row runRow) (bool, error) {
 	if row.AgentID == "" || w.keep == 0 {
 		return true, nil
@@ -91,7 +93,7 @@ func (w *RunSweep) old(ctx context.Context, row runRow) (bool, error) {
 	return created.Before(bound.At) || created.Equal(bound.At) && row.ID < bound.ID, nil
 }
 
-// nthNewest returns the key of the nth newest run of the version of a run, nil if there are fewer.
+// nthNewest returns the sort key of the nth newest run of the same version as a run, nil if there are fewer runs.
 func (s *Store) nthNewest(ctx context.Context, of runRow, n int) (*runKey, error) {
 	var found runRow
 	err := s.newest(of.WorkspaceID, registry.RunFilter{Agent: of.AgentID, Version: of.Version}, nil, n).
@@ -102,7 +104,8 @@ func (s *Store) nthNewest(ctx context.Context, of runRow, n int) (*runKey, error
 	return &runKey{At: found.CreatedAt.UTC(), ID: found.ID}, err
 }
 
-// removeRuns removes ended runs. Their events go first and in several transactions, because a run may have many.
+// removeRuns removes ended runs. It removes their events first and in several transactions, because a run may have many
+// events.
 func (s *Store) removeRuns(ctx context.Context, ids []string) (int, error) {
 	for {
 		n, err := s.swept(ctx, "sweep events of old runs", "DELETE FROM run_events WHERE (run_id, seq) IN "+
@@ -117,8 +120,8 @@ func (s *Store) removeRuns(ctx context.Context, ids []string) (int, error) {
 	return s.swept(ctx, "sweep runs", "DELETE FROM runs WHERE id IN (?) AND status NOT IN ("+unfinished+")", bun.List(ids))
 }
 
-// SweepEvents removes up to limit events of runs that ended and started before a time, and keeps the runs. It returns
-// the number of removed events.
+// SweepEvents removes up to limit events of ended runs that were requested before a time. It keeps the runs, and
+// returns the number of removed events.
 func (s *Store) SweepEvents(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep events", "DELETE FROM run_events WHERE (run_id, seq) IN (SELECT e.run_id, e.seq FROM run_events AS e JOIN runs AS r ON r.id = e.run_id "+
 		"WHERE e.run_id < ? AND r.created_at < ? AND r.status NOT IN ("+unfinished+") ORDER BY e.run_id, e.seq LIMIT ?)", firstID(before), instant(before), limit)
@@ -134,22 +137,24 @@ func (s *Store) swept(ctx context.Context, what, statement string, args ...any) 
 }
 
 // firstID returns an ID below every ID of a run that started at or after a time. IDs are UUIDs of version 7, which
-// begin with the milliseconds. The primary key therefore finds old runs, and needs no further index that every new run
-// would write.
+// begin with the milliseconds. So the primary key finds old runs. A further index would slow down the write of every
+// run.
 func firstID(at time.Time) string {
 	ms := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
 	return ms[:8] + "-" + ms[8:]
 }
 
 const (
-	// spareShare is the share of a SQLite file that may be free. New rows use it without growing the file.
+	// spareShare is the divisor for the part of a SQLite file that may stay free: one tenth. New rows use this space
+	// before the file grows.
 	spareShare = 10
-	// vacuumPages is the number of pages that one transaction moves.
+	// vacuumPages is the maximum number of pages that one transaction frees.
 	vacuumPages = 1000
 )
 
 // Vacuum returns the space of removed rows to the file system, in small transactions, and returns the number of bytes.
-// Some space stays for new rows. It does nothing on PostgreSQL, whose autovacuum makes the space usable again.
+// It leaves some space for new rows. It does nothing on PostgreSQL, whose autovacuum makes the space of removed rows
+// usable again.
 func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	if s.dialect == postgresDialect {
 		return 0, nil
@@ -168,7 +173,7 @@ func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 			return freed, wrap("vacuum", err)
 		}
 		after, err := s.fileSpace(ctx)
-		if err != nil || after.free >= space.free { // the file was made by a program that set no vacuum
+		if err != nil || after.free >= space.free { // the file was created without auto_vacuum
 			return freed, wrap("vacuum", err)
 		}
 		freed += (space.free - after.free) * after.pageSize
@@ -176,7 +181,8 @@ func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	return freed, wrap("vacuum", ctx.Err())
 }
 
-// vacuumStep frees pages. The statement returns a row for each of them, and ends when all rows were read.
+// vacuumStep frees up to a number of pages. The statement returns a row for each page, and frees all of them only if
+// all rows are read.
 func (s *Store) vacuumStep(ctx context.Context, pages int64) error {
 	rows, err := s.write.QueryContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
 	if err != nil {

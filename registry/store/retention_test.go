@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// idAt returns an ID as it would be generated at a time.
+// idAt returns an ID of a run that starts at a time. n distinguishes the IDs of one time.
 func idAt(at time.Time, n int) string {
 	ms := fmt.Sprintf("%012x", at.UnixMilli())
 	return fmt.Sprintf("%s-%s-7000-8000-%012x", ms[:8], ms[8:], n)
@@ -56,7 +56,7 @@ func TestSweepKeepsWhatIsYoungOrUnfinished(t *testing.T) {
 		}
 		swept(func() (int, error) { return s.SweepEvents(t.Context(), before, 6) }, 6, 4, 0)
 		if count(old[0]) != 0 || count(young) != 2 || count(waiting) != 1 {
-			t.Error("the wrong events are gone")
+			t.Error("the wrong events were removed")
 		}
 		if _, err := s.Run(t.Context(), ws, old[0].ID); err != nil {
 			t.Error(err)
@@ -134,7 +134,8 @@ func TestSweepRuns_LastRunsOfEachVersion_Stay(t *testing.T) {
 	})
 }
 
-// A run stays while somebody may still accept the changes that it proposes, or decide on it.
+// TestSweepRuns_WaitingForAPerson_Stays checks that a sweep keeps a run while its approval or its proposed changes wait
+// for a person.
 func TestSweepRuns_WaitingForAPerson_Stays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -176,7 +177,8 @@ func TestSweepRuns_WaitingForAPerson_Stays(t *testing.T) {
 	})
 }
 
-// A run with many events is removed in several transactions, so that other writes do not wait for all of it.
+// TestSweepRuns_ManyEvents_SmallTransactions checks that a run with many events is removed in several transactions, so
+// that other writes need not wait long.
 func TestSweepRuns_ManyEvents_SmallTransactions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -200,7 +202,8 @@ func TestSweepRuns_ManyEvents_SmallTransactions(t *testing.T) {
 	})
 }
 
-// The file of a SQLite database shrinks after old rows were removed.
+// TestVacuum_SQLite_ReturnsSpace checks that the file of a SQLite database becomes smaller after many rows were
+// removed.
 func TestVacuum_SQLite_ReturnsSpace(t *testing.T) {
 	t.Parallel()
 	o := storetest.Options(t, storetest.SQLite)
@@ -228,7 +231,7 @@ func TestVacuum_SQLite_ReturnsSpace(t *testing.T) {
 		t.Errorf("freed %d bytes, %v", freed, err)
 	}
 	if after := pages("page_count"); after > before/10 || pages("freelist_count") > after/5 {
-		t.Errorf("the database has %d pages, %d are free; it had %d", after, pages("freelist_count"), before)
+		t.Errorf("the database has %d pages, of which %d are free; before it had %d", after, pages("freelist_count"), before)
 	}
 	if more, err := s.Vacuum(t.Context()); err != nil || more != 0 {
 		t.Errorf("freed %d more bytes, %v", more, err)

@@ -14,7 +14,7 @@ import (
 const (
 	// mostEvents is the maximum number of events in one response.
 	mostEvents = 10_000
-	// pageBytes is the number of bytes after which a page of events ends. It has at least one event.
+	// pageBytes is the size after which a page of events ends, in bytes. A page has at least one event, however large.
 	pageBytes = 256 << 10
 )
 

@@ -23,8 +23,8 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 		return registry.RunPage{Items: []registry.Run{}}, nil
 	}
 	if f.Agent != "" {
-		// The query uses a single ID instead of a condition on name or ID, because the index returns ordered rows only
-		// for one ID.
+		// The query uses a single ID instead of a condition on name or ID, because only for a single ID does the index
+		// return the rows in order.
 		var err error
 		if f.Agent, err = s.agentID(ctx, workspace, f.Agent); err != nil {
 			return registry.RunPage{}, wrap("list runs", err)
@@ -42,15 +42,16 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 	return page, wrap("list runs", err)
 }
 
-// runRows reads runs by a list or a subquery of their IDs, newest first. The workspace condition is written so that no
-// index matches it. Otherwise SQLite would search all runs of the workspace for the IDs.
+// runRows reads the runs whose IDs are in a list or a subquery, newest first. The workspace condition is written so
+// that no index matches it. Otherwise SQLite would search all runs of the workspace for the IDs.
 func (s *Store) runRows(ctx context.Context, workspace string, ids any) (rows []runRow, err error) {
 	err = s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").ColumnExpr(s.inputPreview()+" AS input_preview").
 		Where("r.id IN (?)", ids).Where("r.workspace_id || '' = ?", workspace).OrderExpr("r.created_at DESC, r.id DESC").Scan(ctx)
 	return rows, err
 }
 
-// Lists show this much of an input, of inputs up to this size: a larger one would be read completely.
+// These constants limit the preview of a run's input in lists: its length in characters, and the size in bytes up to
+// which an input has a preview. A larger input would have to be read completely.
 const (
 	previewChars   = 200
 	previewedBytes = 16 << 10
@@ -68,8 +69,9 @@ func afterRun(cursor string) (*runKey, error) {
 	return &after, readCursor("runs", cursor, &after)
 }
 
-// newest returns a query for the IDs of the newest runs, at most take of them. It reads the newest of each state along
-// an index and merges them. An index for every filter, in the order of the list, would slow down the write of each run.
+// newest returns a query for the IDs of the newest runs, at most take of them. It reads the newest runs of each state
+// from an index and merges them. An index for every filter, in the order of the list, would slow down the write of each
+// run.
 func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	states := registry.Statuses()
 	if f.Status != "" {
@@ -87,7 +89,8 @@ func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, ta
 	return s.read.NewSelect().ColumnExpr("merged.id").TableExpr("(?) AS merged", all).OrderExpr("merged.created_at DESC, merged.id DESC").Limit(int64(take))
 }
 
-// newestOf returns a query over a range of one index: of a version or none, within an agent or the workspace.
+// newestOf returns a query for the newest runs of one state. It reads a range of one index: of an agent or the whole
+// workspace, and of one version or all.
 func (s *Store) newestOf(workspace string, status registry.Status, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	q := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("r.created_at, r.id").Where("r.status = ?", string(status)).
 		OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(take))

@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store/storetest"
 )
 
-// For every filter and page size, a list of runs contains the same runs in the same order as a scan of all runs.
+// TestListsOfRunsHaveWhatAWalkFinds checks that a list of runs contains, for every filter and page size, the same runs
+// in the same order as a scan of all runs.
 func TestListsOfRunsHaveWhatAWalkFinds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -78,7 +79,8 @@ func listed(t *testing.T, s *store.Store, f registry.RunFilter) (ids []string) {
 	}
 }
 
-// A version of any agent is found even if it is old, and a page of its runs is full.
+// TestAVersionOfAnyAgentIsFoundFarBack checks that a list of the runs of a version finds full pages even if all these
+// runs are old.
 func TestAVersionOfAnyAgentIsFoundFarBack(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

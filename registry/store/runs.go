@@ -15,11 +15,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// unfinished lists the states that a run may leave, in SQL.
+// unfinished lists the states of unfinished runs, in SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
 // BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that this server
-// ended stays unchanged. Errors: RunInterrupted if the run belongs to another server, or another server ended it;
+// has ended stays unchanged. Errors: RunInterrupted if the run belongs to another server, or another server ended it;
 // registry.ErrKeyReserved.
 func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	w, err := s.beginning(ctx, run)
@@ -29,8 +29,9 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	return wrap("begin run", s.runs.commit(w))
 }
 
-// BeginAsked records a run together with its request for approval and the webhook about it. So a run never waits without a
-// request, and of two requests with one idempotency key only one asks a person. Errors: those of BeginRun.
+// BeginAsked records a run together with its request for approval and the webhook about it. So a run never waits
+// without a request, and two requests with the same idempotency key create only one request for approval. Errors: those
+// of BeginRun.
 func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error {
 	w, err := s.beginning(ctx, run)
 	if err != nil {
@@ -85,7 +86,7 @@ func (s *Store) beginning(ctx context.Context, run registry.Run) (*write, error)
 // has already ended, FinishRun writes nothing and returns no error, so the call may be repeated.
 func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
 	if !run.Status.Final() {
-		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
+		return fmt.Errorf("finish run %s: %s is not a final status", run.ID, run.Status)
 	}
 	w, err := finishing(*s.identity.Load(), run, events)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Store) RunSummary(ctx context.Context, workspace, id string) (registry.
 	return run, row.Bytes, wrap("read run", err)
 }
 
-// InterruptRuns marks every run, in all workspaces, that was queued or running when the server stopped as interrupted,
+// InterruptRuns marks the runs that were queued or running when their server stopped as interrupted, in all workspaces,
 // and returns their number. The only server of the database calls it when it starts. Runs that wait for a person's
 // approval continue to wait, and runs with a job at another service continue to run.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
@@ -181,11 +182,11 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	return int(n), err
 }
 
-// interruptible is a condition for the unfinished runs of servers that have ended. Its first part repeats that of the
-// index: without it, the query would scan the whole table.
+// interruptible is a condition for the unfinished runs of servers that have ended, without those that have a job at
+// another service. It begins with the condition of the index. Without that, the query would scan the whole table.
 var interruptible = unattended + " AND NOT EXISTS (SELECT 1 FROM remote_jobs AS j WHERE j.run_id = r.id)"
 
-// unattended is a condition for the unfinished runs of servers that have ended, including those whose job continues at
+// unattended is a condition for the unfinished runs of servers that have ended, including those that have a job at
 // another service.
 var unattended = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
@@ -293,7 +294,7 @@ var runColumns = []string{
 // runArgs also returns the approximate size of the arguments in bytes.
 func runArgs(r registry.Run, by identity) ([]any, int, error) {
 	if !slices.Contains(registry.Statuses(), r.Status) {
-		return nil, 0, fmt.Errorf("%q is no status that lists know", r.Status)
+		return nil, 0, fmt.Errorf("%q is not the status of a run", r.Status)
 	}
 	var failure any
 	var failureType string

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// finished returns a run with every field set to a value that is only preserved if nothing rewrites it.
+// finished returns a run whose fields have values that a wrong conversion or a missing escape would change.
 func finished() registry.Run {
 	code, at := 3, start.Add(time.Second)
 	return registry.Run{
@@ -122,7 +122,7 @@ func TestRunMovesOnAndThenStays(t *testing.T) {
 		same(t, got, events(1, 2))
 
 		if s.FinishRun(t.Context(), queued(), nil) == nil || s.BeginRun(t.Context(), finished()) == nil {
-			t.Error("a run in the wrong state was taken")
+			t.Error("a run in the wrong state was accepted")
 		}
 		stolen := run
 		stolen.Workspace = "other"

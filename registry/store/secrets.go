@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSecret stores a secret, replacing the one with the same name and agent. Errors: NoWorkspace, Conflict if the
-// workspace already has the given maximum of other secrets.
+// PutSecret stores a secret. It replaces a secret with the same name and agent. Errors: NoWorkspace; Conflict if the
+// workspace already has most other secrets.
 func (s *Store) PutSecret(ctx context.Context, secret registry.Secret, most int) error {
 	return s.change(ctx, "store secret", func(ctx context.Context, tx bun.Tx) error {
 		if err := s.holdWorkspace(ctx, tx, secret.Workspace); err != nil {
@@ -98,7 +98,8 @@ func (s *Store) SecretKeys(ctx context.Context) (map[string]int, error) {
 	return counts, nil
 }
 
-// ResealSecrets encrypts all secrets, in all workspaces, again in one transaction, and returns their number.
+// ResealSecrets replaces the encrypted form of all secrets of all workspaces by the result of reseal, in one
+// transaction, and returns their number.
 func (s *Store) ResealSecrets(ctx context.Context, reseal func(registry.Secret) (keyID string, sealed []byte, err error)) (int, error) {
 	count := 0
 	err := s.change(ctx, "encrypt secrets anew", func(ctx context.Context, tx bun.Tx) error {

@@ -79,7 +79,7 @@ func TestSecretsAreSealedAnewAllOrNone(t *testing.T) {
 			t.Error(err)
 		}
 		if keys, err := s.SecretKeys(t.Context()); err != nil || keys["k1"] != 3 {
-			t.Errorf("some were sealed anew: %v, %v", keys, err)
+			t.Errorf("some secrets were encrypted again: %v, %v", keys, err)
 		}
 		n, err := s.ResealSecrets(t.Context(), func(one registry.Secret) (string, []byte, error) { return "k2", []byte(one.Name), nil })
 		if err != nil || n != 3 {
@@ -163,7 +163,8 @@ func TestDeclarationsOfSecrets(t *testing.T) {
 	})
 }
 
-// TestSecretsAreBoundedWhenTheyAreSetAtOnce checks that only one of several concurrent requests gets the last place.
+// TestSecretsAreBoundedWhenTheyAreSetAtOnce checks that only one of several concurrent requests can store the last
+// secret that the limit allows.
 func TestSecretsAreBoundedWhenTheyAreSetAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -184,7 +185,7 @@ func TestSecretsAreBoundedWhenTheyAreSetAtOnce(t *testing.T) {
 		if all, err := s.Secrets(t.Context(), ws); err != nil || len(all) != most || refused != 3 {
 			t.Errorf("%d secrets, %d refused, %v", len(all), refused, err)
 		}
-		if err := s.PutSecret(t.Context(), secret("A", ""), most); err != nil { // replaced
+		if err := s.PutSecret(t.Context(), secret("A", ""), most); err != nil { // replaces the secret A
 			t.Error(err)
 		}
 		expect(t, s.PutSecret(t.Context(), registry.Secret{Workspace: "nowhere", Name: "A", KeyID: "k", Sealed: []byte{1}}, most), fault.NoWorkspace)

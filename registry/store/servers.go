@@ -7,14 +7,14 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// identity names the server that writes with a store. The epoch is its fencing token: a server that takes the database
-// gets a higher epoch than every server before it. Rows that name another server or epoch cannot be written.
+// identity identifies the server that writes with a store. The epoch is its fencing token: each server that registers
+// gets a higher epoch than all servers before it. A server cannot write rows that name another server or epoch.
 type identity struct {
 	server string
 	epoch  int64
 }
 
-// Settled counts the work of earlier servers that Settle ended.
+// Settled holds the numbers of runs, idempotency keys and requests for approval of earlier servers that Settle ended.
 type Settled struct{ Runs, Keys, Approvals int }
 
 // Settle registers this server as the owner of the database and ends the work of its predecessors: it interrupts their
@@ -26,7 +26,7 @@ func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 	if err := s.register(ctx); err != nil {
 		return done, err
 	}
-	if err := s.payArrears(ctx); err != nil { // otherwise these runs would become interrupted
+	if err := s.payArrears(ctx); err != nil { // otherwise these runs would be marked as interrupted
 		return done, err
 	}
 	if done, err = s.settle(ctx); err != nil {
@@ -48,8 +48,9 @@ func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	return done, s.dropShares(ctx)
 }
 
-// register gives this server a new epoch. A server that is alone removes all others. A member removes the row of an
-// earlier process of its data directory, whose lock shows that this process has ended.
+// register gives this server a new epoch. A server that does not share the database removes all other servers. A member
+// only removes the row of an earlier process with the same data directory. That process has ended, because this one has
+// the lock of the directory.
 func (s *Store) register(ctx context.Context) error {
 	now := *s.identity.Load()
 	err := s.change(ctx, "register server", func(ctx context.Context, tx bun.Tx) error {
@@ -73,15 +74,16 @@ func (s *Store) register(ctx context.Context) error {
 	return err
 }
 
-// registered reports whether this server's epoch is still in the database, which means that no other server took it
-// meanwhile.
+// registered reports whether this server's epoch is still in the database. If so, no other server has taken over the
+// database.
 func (s *Store) registered(ctx context.Context) (bool, error) {
 	now := s.identity.Load()
 	found, err := s.write.NewSelect().Model((*serverRow)(nil)).Where("s.id = ?", now.server).Where("s.epoch = ?", now.epoch).Exists(ctx)
 	return found, wrap("read servers", err)
 }
 
-// atWork returns a condition on an aliased table: the server that its rows name holds the database.
+// atWork returns the condition that the server and epoch in a row of an aliased table are still registered, so that the
+// server still works on the row.
 func atWork(alias string) string {
 	return "EXISTS (SELECT 1 FROM servers AS s WHERE s.id = " + alias + ".server_id AND s.epoch = " + alias + ".epoch)"
 }
@@ -92,7 +94,7 @@ type serverRow struct {
 	ID         string     `bun:"id,pk"`
 	Epoch      int64      `bun:"epoch"`
 	StartedAt  time.Time  `bun:"started_at"`
-	SeenAt     time.Time  `bun:"seen_at"` // last probe of a write
+	SeenAt     time.Time  `bun:"seen_at"` // time of the last test write
 	Address    string     `bun:"address"`
 	LeaseUntil *time.Time `bun:"lease_until"`
 }

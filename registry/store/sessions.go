@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSession stores a browser session. It removes the actor's expired sessions, and the oldest ones above the limit. It
-// returns the number of removed sessions.
+// PutSession stores a browser session. It removes the actor's expired sessions, and the oldest sessions if there are
+// more than most. It returns the number of removed sessions.
 func (s *Store) PutSession(ctx context.Context, session registry.Session, most int) (ended int, err error) {
 	row := sessionRow{
 		Hash: session.Hash, WorkspaceID: session.Actor.Workspace,
@@ -113,7 +113,7 @@ func (s *Store) TouchSessions(ctx context.Context, uses map[string]time.Time) er
 	})
 }
 
-// DeleteSession ends a session. It is no error if the session does not exist.
+// DeleteSession ends a session. It returns no error if the session does not exist.
 func (s *Store) DeleteSession(ctx context.Context, hash string) error {
 	_, err := s.write.NewDelete().Model((*sessionRow)(nil)).Where("s.hash = ?", hash).Exec(ctx)
 	return wrap("delete session", err)

@@ -19,7 +19,8 @@ func (s *Store) PutSignInLink(ctx context.Context, hash, user string, expires ti
 	return wrap("store sign-in link", err)
 }
 
-// ConsumeSignInLink uses up a link and returns its user. Error: NotFound for a link that is used up or expired.
+// ConsumeSignInLink removes a link, which can be used only once, and returns its user. Error: NotFound for a link that
+// was used or has expired.
 func (s *Store) ConsumeSignInLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -12,9 +12,9 @@ import (
 const (
 	// signalChannel is the channel of PostgreSQL's NOTIFY. Triggers in the schema send on it too.
 	signalChannel = "atelier"
-	// listenAgain is the time between attempts to listen.
+	// listenAgain is the delay between two attempts to listen.
 	listenAgain = time.Second
-	// listenCheck is the time after which a silent connection is asked for an answer.
+	// listenCheck is the time without messages after which the connection is checked.
 	listenCheck = 5 * time.Second
 )
 
@@ -22,15 +22,15 @@ const (
 type Signal struct {
 	Kind    string
 	Subject string
-	From    string // the other server, "" for a program that is no server
+	From    string // name of the other server, "" for a program that is not a server
 	Data    string
 }
 
 // serverName is the name of this server's connections, which triggers add to their messages.
 func (s *Store) serverName() string { return "atelier-" + s.ServerID() }
 
-// Signal sends a message to the other servers of the database. Messages may be lost while a server is cut off, so each
-// is only a hint to look at the database.
+// Signal sends a message to the other servers of the database. Messages are lost while a server is not connected, so a
+// message is only a hint to read the database.
 func (s *Store) Signal(ctx context.Context, kind, subject string) error {
 	if s.member == nil {
 		return nil
@@ -39,14 +39,14 @@ func (s *Store) Signal(ctx context.Context, kind, subject string) error {
 	return wrap("notify other servers", err)
 }
 
-// Listen calls handle for each message of other servers until ctx ends. It calls missed after each time in which
-// messages may have been lost: once when it begins to listen, and every second while it cannot.
+// Listen calls handle for each message of other servers until ctx ends. It calls missed when messages may have been
+// lost: once when it begins to listen, and every second while it cannot listen.
 func (s *Store) Listen(ctx context.Context, handle func(Signal), missed func(listening bool)) {
 	cut := false
 	for ctx.Err() == nil {
 		err := s.listen(ctx, func() {
 			if cut {
-				s.log.LogAttrs(ctx, slog.LevelInfo, "the messages of other servers arrive again")
+				s.log.LogAttrs(ctx, slog.LevelInfo, "messages of other servers are received again")
 			}
 			cut = false
 			missed(true)
@@ -55,7 +55,7 @@ func (s *Store) Listen(ctx context.Context, handle func(Signal), missed func(lis
 			return
 		}
 		if !cut {
-			s.log.LogAttrs(ctx, slog.LevelWarn, "the messages of other servers do not arrive; caches are read again every second", slog.Any("error", err))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "messages of other servers cannot be received; caches are refreshed every second", slog.Any("error", err))
 		}
 		cut = true
 		missed(false)
@@ -66,7 +66,7 @@ func (s *Store) Listen(ctx context.Context, handle func(Signal), missed func(lis
 	}
 }
 
-// listen returns when the connection has ended.
+// listen receives messages until ctx ends or the connection fails.
 func (s *Store) listen(ctx context.Context, began func(), handle func(Signal)) error {
 	opening, cancel := context.WithTimeout(probing(ctx), watchFor)
 	defer cancel()
@@ -86,7 +86,7 @@ func (s *Store) listen(ctx context.Context, began func(), handle func(Signal)) e
 	}
 }
 
-// receive waits for a message. After a silence it asks the connection for an answer.
+// receive waits for a message and handles it. After listenCheck without a message it checks the connection.
 func (s *Store) receive(ctx context.Context, conn *pgx.Conn, handle func(Signal)) error {
 	waiting, cancel := context.WithTimeout(ctx, listenCheck)
 	message, err := conn.WaitForNotification(waiting)

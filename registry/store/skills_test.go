@@ -45,7 +45,8 @@ func TestSkillsAreKeptOncePerAgent(t *testing.T) {
 	})
 }
 
-// TestSkillsAreFoundByEveryName that their agents have or had, and their latest versions by agent.
+// TestSkillsAreFoundByEveryName checks that a skill is found by every current and former name of its agent, and that
+// its latest version is found by the agent's ID.
 func TestSkillsAreFoundByEveryName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o store.Options) {
@@ -98,7 +99,8 @@ func TestSkillsAreFoundByEveryName(t *testing.T) {
 	})
 }
 
-// TestASkillIsCreatedWholeOrNotAtAll: an agent without its skill would keep the name.
+// TestASkillIsCreatedWholeOrNotAtAll checks that no agent is created if its skill data cannot be stored. Such an agent
+// would block the name of the skill.
 func TestASkillIsCreatedWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o store.Options) {

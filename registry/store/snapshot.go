@@ -22,30 +22,30 @@ import (
 type Snapshot struct {
 	Database   string          `json:"database"` // sqlite or postgres
 	Migrations []string        `json:"migrations"`
-	Tables     []SnapshotTable `json:"tables,omitempty"` // of PostgreSQL, parents before their children
+	Tables     []SnapshotTable `json:"tables,omitempty"` // tables of PostgreSQL, in the order in which rows can be inserted
 	Counts     map[string]int  `json:"counts"`           // of agents, versions, runs and secrets
 	SecretKeys map[string]int  `json:"secretKeys"`       // number of secrets by the ID of their key
 	Blobs      []SnapshotBlob  `json:"blobs,omitempty"`  // files of large versions, which are outside the database
 }
 
-// SnapshotTable is a table of PostgreSQL. Its file is named like it.
+// SnapshotTable is a table of PostgreSQL. Its rows are in a file with the name of the table.
 type SnapshotTable struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	Rows    int64    `json:"rows"`
 }
 
-// SnapshotBlob names the files of a version.
+// SnapshotBlob identifies the blob with the files of a version.
 type SnapshotBlob struct {
 	Name   string `json:"name"` // ID of the agent, a slash and the version
 	Digest string `json:"digest"`
 }
 
-// SnapshotFile is the copy of a SQLite database.
+// SnapshotFile is the name of the copy of a SQLite database.
 const SnapshotFile = "atelier.db"
 
 // WriteSnapshot writes the content of the database at one moment to an empty directory. A server may change the
-// database meanwhile.
+// database at the same time.
 func (s *Store) WriteSnapshot(ctx context.Context, dir string) (Snapshot, error) {
 	if s.dialect == postgresDialect {
 		taken, err := s.copyTables(ctx, dir)
@@ -75,7 +75,7 @@ func CheckSnapshot(ctx context.Context, dir string) (taken Snapshot, err error) 
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = rows.Close() }() // Err has the error
+		defer func() { _ = rows.Close() }() // errors are reported by Err
 		var all [][2]string
 		for rows.Next() {
 			var pair [2]string
@@ -100,7 +100,8 @@ func CheckSnapshot(ctx context.Context, dir string) (taken Snapshot, err error) 
 	return taken, nil
 }
 
-// contents reads what a copy contains. ask returns rows of two texts.
+// contents returns the migrations, counts and secret keys of a copy. ask executes a query and returns its rows, which
+// have two columns of text.
 func contents(d dialect, ask func(statement string) ([][2]string, error)) (Snapshot, error) {
 	taken := Snapshot{Database: string(d), Counts: map[string]int{}, SecretKeys: map[string]int{}}
 	names, err := ask("SELECT name, '' FROM bun_migrations ORDER BY name")
@@ -167,7 +168,7 @@ func toFile(path string, write func(io.Writer) (pgconn.CommandTag, error)) (rows
 	return tag.RowsAffected(), errors.Join(err, file.Close())
 }
 
-// onPostgres runs f in a transaction on one connection.
+// onPostgres runs f in a transaction on one connection. begin is the statement that starts the transaction.
 func (s *Store) onPostgres(ctx context.Context, begin string, f func(conn *pgx.Conn) error) (err error) {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
@@ -177,7 +178,7 @@ func (s *Store) onPostgres(ctx context.Context, begin string, f func(conn *pgx.C
 	return conn.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
-			return errors.New("the driver of PostgreSQL lacks COPY")
+			return errors.New("the PostgreSQL driver does not support COPY")
 		}
 		if _, err := c.Conn().Exec(ctx, begin); err != nil {
 			return err
@@ -245,7 +246,7 @@ func ordered(waiting []SnapshotTable, parents [][2]string) ([]SnapshotTable, err
 			})
 		})
 		if at < 0 {
-			return nil, errors.New("the tables refer to each other in a circle")
+			return nil, errors.New("the tables have circular references")
 		}
 		done = append(done, waiting[at])
 		waiting = slices.Delete(waiting, at, at+1)
@@ -281,7 +282,7 @@ func (s *Store) LoadSnapshot(ctx context.Context, dir string, taken Snapshot) er
 	}))
 }
 
-// unused reports ErrNotEmpty if a table has more rows than the migrations have inserted.
+// unused returns ErrNotEmpty if a table has more rows than the migrations insert.
 func unused(ctx context.Context, conn *pgx.Conn, tables []SnapshotTable) error {
 	for _, t := range tables {
 		made := map[string]int{"workspaces": 1, "users": 1, "memberships": 1}[t.Name]

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// ledger runs shared transactions. Tests count them and let them fail.
+// ledger runs shared transactions. Tests replace it to count transactions or to make them fail.
 type ledger interface {
 	transact(ctx context.Context, apply func(exec) error) error
 	close() error
@@ -19,11 +19,11 @@ type ledger interface {
 // exec executes a statement by its key and returns the number of rows it wrote.
 type exec func(key string, args ...any) (int64, error)
 
-// errNotBegun reports that the database accepts no transaction, because another process holds it or it cannot be
+// errNotBegun reports that no transaction could start, because another process has locked the database or it cannot be
 // written.
-var errNotBegun = errors.New("no transaction could begin")
+var errNotBegun = errors.New("no transaction could start")
 
-// statements holds the run path's statements, prepared once, before the first transaction.
+// statements holds the prepared statements that store runs. They are prepared once, before the first transaction.
 type statements struct {
 	db   *sql.DB
 	text map[string]string // statement text by the keys below
@@ -41,7 +41,7 @@ func (s *statements) transact(ctx context.Context, apply func(exec) error) error
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after the end; a panic would leave the transaction open
+	defer func() { _ = tx.Rollback() }() // has no effect after a commit; without it, a panic would leave the transaction open
 	err = apply(func(key string, args ...any) (int64, error) {
 		result, err := tx.StmtContext(ctx, s.get(key)).ExecContext(ctx, args...)
 		if err != nil {
@@ -75,11 +75,11 @@ var (
 	usageChunks = [...]int{16, 6, 5, 4, 3, 2, 1}
 )
 
-// ownRun is a condition for runs of the writing server, and for runs that wait for a person, which any server may
-// continue.
+// ownRun is the condition that a server may replace a run: the run is its own, or waits for an approval. Any server may
+// continue a run that waits.
 const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
 
-// texts returns the statements of the run path.
+// texts returns the SQL of the statements that store runs, by their keys.
 func texts(d dialect) map[string]string {
 	found := "UPDATE runs SET status = status WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2)
 	own := found + " AND server_id = " + d.place(3) + " AND epoch = " + d.place(4)
@@ -99,7 +99,7 @@ func texts(d dialect) map[string]string {
 	}
 	for _, n := range runChunks {
 		text[reserveKeys+strconv.Itoa(n)] = insert(d, "idempotency_keys", keyColumns, n) + " ON CONFLICT (owner, key) DO UPDATE SET " + excluded(keyColumns[2:]) +
-			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id" // recorded again
+			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id" // the same run is stored again
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"

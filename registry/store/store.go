@@ -3,7 +3,7 @@
 // methods return registry types. It enforces no rules about names, schemas and permissions; the packages that use it
 // do.
 //
-// A change that a method has acknowledged survives a kill and a power failure.
+// When a method returns without an error, its changes survive a kill of the server and a power failure.
 package store
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // Blobs stores the files of large versions outside the database: in a directory, or in a bucket that several servers
-// share. A name is the ID of an agent, a slash and a version. Every read is verified against the digest.
+// share. A name is the ID of an agent, a slash and a version. Get verifies the content against the digest.
 type Blobs interface {
 	Put(ctx context.Context, name string, content []byte) (digest string, err error)
 	Get(ctx context.Context, name, digest string) ([]byte, error)
@@ -41,15 +41,15 @@ type Options struct {
 	URL       string           // "sqlite:PATH" or "postgres://…"
 	Blobs     Blobs            // required
 	Now       func() time.Time // nil means time.Now
-	Log       *slog.Logger     // nil discards
+	Log       *slog.Logger     // nil disables logging
 	NoMigrate bool             // keep the schema as it is
 	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
-	Member    *Member          // an exclusive store shares PostgreSQL with other members, and only with them; nil for a server that is alone
+	Member    *Member          // lets an exclusive store share PostgreSQL with other members; nil for a server that does not share it
 	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
 	Notice    registry.Notice  // makes webhooks about requests that Settle withdraws; nil for none
 	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
-	// Asked is called for every statement with its first word, before the caller has the answer. It may be nil. It is
-	// called from many goroutines.
+	// Asked is called after every statement, with the first word of the statement. It may be nil. It is called
+	// concurrently from many goroutines.
 	Asked func(ctx context.Context, operation string)
 }
 
@@ -64,14 +64,14 @@ type Store struct {
 	notice      registry.Notice
 	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
 	runs        *committer
-	texts       map[string]string // of the statements that record runs
+	texts       map[string]string // SQL of the statements that store runs
 	orphans     *orphans
-	identity    atomic.Pointer[identity] // identity of this server in its rows
-	exclusive   *exclusive               // nil for a store that shares its database
+	identity    atomic.Pointer[identity] // the identity that this server writes to its rows
+	exclusive   *exclusive               // nil for a store that does not lock its database
 	probe       *probe
 	arrears     *arrears
 	links       *links  // nil for SQLite
-	member      *member // nil for a server that is alone
+	member      *member // nil for a server that does not share its database
 	stopWatch   func()
 }
 
@@ -79,7 +79,7 @@ type Store struct {
 // migrations that this program does not have.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Blobs == nil {
-		return nil, errors.New("open store: no blob store is given")
+		return nil, errors.New("open store: a blob store is required")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -103,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.release())
 	}
 	if s.member != nil && s.dialect != postgresDialect {
-		return nil, errors.Join(errors.New("several servers share a database only on PostgreSQL"), s.disconnect())
+		return nil, errors.Join(errors.New("several servers can share a database only on PostgreSQL"), s.disconnect())
 	}
 	if o.Asked != nil {
 		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
@@ -143,7 +143,7 @@ func (s *Store) startWatch(every time.Duration) {
 	}
 }
 
-// asked is a query hook of bun that reports each statement.
+// asked is a query hook of bun that calls Options.Asked for each statement.
 type asked func(ctx context.Context, operation string)
 
 func (asked) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }

@@ -14,11 +14,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// activeTasks is the list of the states in which a server works on a task, as in the index.
+// activeTasks lists the states in which a server works on a task, in SQL. The index has the same list.
 const activeTasks = "'spawning', 'generating', 'executing', 'submitting'"
 
-// InsertTask stores a queued task, unless the workspace has too many that have not ended. Errors: NotFound if the project
-// is gone, TooManyRequests.
+// InsertTask stores a queued task, unless the workspace has too many that have not ended. Errors: NotFound if the
+// project does not exist, TooManyRequests.
 func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error {
 	row, err := taskRowOf(t)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error
 			return err
 		}
 		if int(n) >= most {
-			return &fault.Error{Code: fault.TooManyRequests, Message: "The workspace has too many tasks that wait. Cancel some, or try again later.", RetryAfter: registry.PriorityStep}
+			return &fault.Error{Code: fault.TooManyRequests, Message: "The workspace has too many waiting tasks. Cancel some, or try again later.", RetryAfter: registry.PriorityStep}
 		}
 		if _, err := tx.NewInsert().Model(row).Exec(ctx); orphan(err) {
 			return noProject()
@@ -44,8 +44,8 @@ func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error
 	})
 }
 
-// ChangeTask stores the next revision of a task, with an event about its state. A task that is active belongs to this
-// server from then on; any other belongs to none. Error: Conflict if the task changed meanwhile, or is gone.
+// ChangeTask stores the next revision of a task, with an event about its state. Afterwards an active task belongs to
+// this server, and any other task belongs to no server. Error: Conflict if the task has changed or no longer exists.
 func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string) error {
 	row, err := taskRowOf(t)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 	})
 }
 
-// AddTaskEvent appends an event to a task that has not changed meanwhile. Error: Conflict if it has, or is gone.
+// AddTaskEvent appends an event to a task. Error: Conflict if the task has changed or no longer exists.
 func (s *Store) AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error {
 	return s.change(ctx, "add event of task", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*taskRow)(nil)).Set("updated_at = ?", instant(at)). // locks the row
@@ -120,12 +120,13 @@ func (s *Store) Task(ctx context.Context, workspace, id string) (registry.Task, 
 
 func noTask() error { return fault.New(fault.NotFound, "Task not found.") }
 
-// tasks is a query for tasks with the names of their projects.
+// tasks returns a query for tasks with the names of their projects.
 func (s *Store) tasks(into any) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// taskList is a query for tasks without their inputs and programs, each of which may have 1 MiB, and without other columns.
+// taskList returns a query for tasks without inputs and programs, which may have 1 MiB each, and without the given
+// other columns.
 func (s *Store) taskList(into any, without ...string) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ExcludeColumn(append(without, "input", "program")...).ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
@@ -179,8 +180,8 @@ func (s *Store) TaskEvents(ctx context.Context, workspace, id string, from int64
 	return events, wrap("read events of task", err)
 }
 
-// TaskQueues returns the workspaces with queued tasks, each with the time of its first task. Tasks of agents and described
-// tasks have queues of their own.
+// TaskQueues returns the queues of all workspaces that have queued tasks, each with its first task. A workspace has one
+// queue for tasks of agents and one for described tasks.
 func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 	var rows []struct {
 		Workspace string
@@ -188,7 +189,8 @@ func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 		ID        string
 		Due       time.Time
 	}
-	// The first task of each workspace, and not MIN(due_at): SQLite gives an aggregate no type.
+	// The query selects the first task of each queue instead of MIN(due_at), because in SQLite the result of an
+	// aggregate function has no type.
 	err := s.read.NewSelect().TableExpr("tasks AS t").ColumnExpr("t.workspace_id AS workspace, t.language <> '' AS described, t.id AS id, t.due_at AS due").Where("t.status = 'queued'").
 		Where("NOT EXISTS (SELECT 1 FROM tasks AS o WHERE o.status = 'queued' AND o.workspace_id = t.workspace_id AND (o.language = '') = (t.language = '') AND (o.due_at, o.id) < (t.due_at, t.id))").Scan(ctx, &rows)
 	queues := make([]registry.TaskQueue, 0, len(rows))
@@ -198,8 +200,8 @@ func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 	return queues, wrap("list queued tasks", err)
 }
 
-// ActiveTasks returns all active tasks of this server, or some of those of servers that no longer hold the database. They
-// have no input, which ChangeTask does not store.
+// ActiveTasks returns all active tasks of this server, or some active tasks of servers that are no longer registered.
+// The tasks are read without their input. ChangeTask does not change the input.
 func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error) {
 	var rows []taskRow
 	query := s.taskList(&rows).Where("t.status IN (" + activeTasks + ")").OrderExpr("t.due_at, t.id")
@@ -223,7 +225,7 @@ func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, err
 	return all, nil
 }
 
-// OverlayOfRun returns the changes that a run proposed. Error: NotFound if it changed nothing.
+// OverlayOfRun returns the overlay with the changes that a run proposed. Error: NotFound if it proposed none.
 func (s *Store) OverlayOfRun(ctx context.Context, workspace, run string) (registry.Overlay, error) {
 	var row overlayRow
 	err := s.read.NewSelect().Model(&row).Where("o.run_id = ?", run).Where("o.workspace_id = ?", workspace).Limit(1).Scan(ctx)
@@ -237,8 +239,8 @@ func (s *Store) OverlayOfRun(ctx context.Context, workspace, run string) (regist
 	return o, wrap("read overlay", err)
 }
 
-// endTasks ends the tasks whose changes a person has decided, or whose changes have expired. It runs in the transaction of
-// the decision, so that a task and its changes never disagree.
+// endTasks ends the tasks in review that a condition selects: a person has decided about their changes, or their
+// changes have expired. It runs in the transaction of the decision, so that a task and its changes never disagree.
 func endTasks(ctx context.Context, tx bun.Tx, status registry.TaskStatus, message string, at time.Time, condition string, args ...any) error {
 	var rows []taskRow
 	if err := tx.NewSelect().Model(&rows).Column("id", "attempt", "run_id", "overlay_id").Where("t.status = 'reviewing'").Where(condition, args...).Scan(ctx); err != nil {

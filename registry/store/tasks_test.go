@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// tree stores a project for tasks.
+// tree stores and returns a project for tasks.
 func tree(t *testing.T, s *store.Store) registry.Project {
 	t.Helper()
 	p := registry.Project{ID: newID(), Workspace: ws, Name: "tree", CreatedAt: start, UpdatedAt: start, Change: 1}
@@ -37,7 +37,7 @@ func waiting(t *testing.T, s *store.Store, p registry.Project, id string, priori
 	return task
 }
 
-// claimed stores the next revision of a task with a state.
+// claimed stores the next revision of a task with a new state, and returns it.
 func claimed(t *testing.T, s *store.Store, task registry.Task, status registry.TaskStatus) registry.Task {
 	t.Helper()
 	task.Status = status
@@ -53,7 +53,7 @@ func TestTasks_Queue_PriorityAndAge(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		p := tree(t, s)
 		waiting(t, s, p, "normal", 5, start)
-		waiting(t, s, p, "old", 0, start.Add(-51*time.Minute)) // older than five steps
+		waiting(t, s, p, "old", 0, start.Add(-51*time.Minute)) // has waited longer than five steps of priority
 		waiting(t, s, p, "urgent", 9, start.Add(time.Minute))
 		var order []string
 		for {

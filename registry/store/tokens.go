@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutToken stores a token, or replaces the one with its ID.
+// PutToken stores a token, or replaces the token with the same ID.
 func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	if err := registry.CheckText("/name", t.Name); err != nil {
 		return err

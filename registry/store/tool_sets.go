@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// LatestVersions returns the newest version of each agent of a workspace, by name of the agent.
+// LatestVersions returns the latest version of each agent of a workspace, sorted by the agent's name.
 func (s *Store) LatestVersions(ctx context.Context, workspace string) ([]registry.LatestVersion, error) {
 	var rows []struct {
 		ID         string `bun:"id"`
@@ -79,7 +79,7 @@ func (s *Store) ToolSet(ctx context.Context, workspace, name string) (registry.T
 	return set, wrap("read tool set", err)
 }
 
-// PutToolSet creates a tool set, or replaces the one with its name.
+// PutToolSet creates a tool set, or replaces the tool set with the same name.
 func (s *Store) PutToolSet(ctx context.Context, set registry.ToolSet) error {
 	tools, err := json.Marshal(set.Tools)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// encode converts a value to the JSON of a column. Raw messages in it keep their characters and the order of their
-// keys.
+// encode converts a value to the JSON text of a column. It does not escape HTML characters and keeps the order of keys
+// in raw messages.
 func encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -23,7 +23,8 @@ func encode(v any) (string, error) {
 	return document(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// document returns JSON text that both databases accept. PostgreSQL rejects invalid UTF-8, which json.Valid accepts.
+// document returns a text that both databases accept: it replaces invalid UTF-8. PostgreSQL rejects invalid UTF-8,
+// which json.Valid accepts.
 func document(raw []byte) string {
 	if utf8.Valid(raw) {
 		return string(raw)
@@ -31,7 +32,7 @@ func document(raw []byte) string {
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
 
-// raw reverses document for a column that may be NULL.
+// raw returns the JSON of a column that document wrote, nil for "", which stands for NULL.
 func raw(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -39,20 +40,20 @@ func raw(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// encodeSpec omits the files, which have a column of their own.
+// encodeSpec encodes a spec without its files, which have a separate column.
 func encodeSpec(spec registry.Spec) (string, error) {
 	spec.Files = nil
 	return encode(spec)
 }
 
-// encodeDraft encodes a draft's spec with the sources of its schemas and its tests. A draft's lock is kept apart: it
-// belongs to a list of packages.
+// encodeDraft encodes a draft's spec with the sources of its schemas and its tests. It omits a draft's lock, which is
+// stored separately with the list of packages it belongs to.
 func encodeDraft(d registry.Draft) (string, error) {
 	d.Files, d.Lock = nil, nil
 	return encode(draftSpec{d.Spec, aside{d.SchemaSources, d.Tests}})
 }
 
-// decodeDraft reads what encodeDraft wrote into a draft.
+// decodeDraft decodes the text of encodeDraft into a draft.
 func decodeDraft(text string, draft *registry.Draft) error {
 	var more aside
 	err := json.Unmarshal([]byte(text), &more)
@@ -69,7 +70,7 @@ type draftSpec struct {
 	aside
 }
 
-// aside holds the parts of a draft that do not belong to its program.
+// aside holds the fields of a draft that do not belong to its program.
 type aside struct {
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
 	Tests         []registry.Test         `json:"tests,omitempty"`

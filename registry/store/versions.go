@@ -21,7 +21,7 @@ import (
 // slow.
 const largestInline = 100_000
 
-// InsertVersion publishes a version. Afterwards only its deprecation can change. Errors: NotFound for the agent;
+// InsertVersion stores a published version. Afterwards only its deprecation can change. Errors: NotFound for the agent;
 // VersionExists; InvalidInput for text that cannot be stored.
 func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.Version) error {
 	return s.insertVersion(ctx, workspace, v, false)
@@ -47,7 +47,7 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 		}
 		if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
 			if duplicate(err) {
-				return fault.New(fault.VersionExists, "%s exists already, and versions never change; publish another number.", v.Reference())
+				return fault.New(fault.VersionExists, "%s already exists, and versions never change. Publish a different number.", v.Reference())
 			}
 			return err
 		}
@@ -63,8 +63,8 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 	})
 }
 
-// onlyBuild refuses a version that differs from another only in build metadata. Semantic versioning gives both the same
-// rank, so a range could not choose between them.
+// onlyBuild rejects a version that differs from another only in build metadata. In semantic versioning both have the
+// same precedence, so a range could not choose between them.
 func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	number, _, _ := strings.Cut(v.Version, "+")
 	var other []string
@@ -91,8 +91,8 @@ func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among 
 	return refreshListing(ctx, tx, agentID)
 }
 
-// lockLatest returns an agent's latest version, or none. It locks out publishing, deprecating, pinning and deleting by
-// others until the transaction ends. Error: NotFound.
+// lockLatest returns an agent's latest version, or none. It locks the agent, so that until the transaction ends others
+// cannot publish, deprecate, pin or delete it. Error: NotFound.
 func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) ([]registry.Version, error) {
 	var row agentRow
 	q := tx.NewSelect().Model(&row).Column("latest_version", "latest_deprecated").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
@@ -146,7 +146,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 		if text, err = s.blobs.Get(ctx, blobName(row.AgentID, row.Version), row.FilesDigest); err != nil {
 			var known *fault.Error
 			if errors.As(err, &known) && known.Code != fault.NotFound {
-				return nil, err // it says which object was changed or cannot be read
+				return nil, err // the error says which object was changed or cannot be read
 			}
 			// A missing blob is an internal error, because the requested version exists.
 			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
@@ -177,7 +177,7 @@ func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]regi
 	return versions, nil
 }
 
-// Numbers returns the versions of an agent with number, digests and deprecation only, in no order.
+// Numbers returns the versions of an agent in no particular order, with only number, digests and deprecation.
 func (s *Store) Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).Column("v.agent_id", "v.agent_name", "v.version", "v.digest", "v.content_digest", "v.deprecated").
@@ -194,8 +194,8 @@ func (s *Store) Numbers(ctx context.Context, workspace, agentID string) ([]regis
 	return versions, nil
 }
 
-// compare orders versions by precedence. Versions of equal precedence, which differ in build metadata, are ordered by
-// time.
+// compare compares versions by precedence. Versions that differ only in build metadata are equal, so a stable sort
+// keeps them in order of time.
 func compare(a, b string) int {
 	x, errX := semver.StrictNewVersion(a)
 	y, errY := semver.StrictNewVersion(b)
@@ -238,14 +238,15 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	})
 }
 
-// changelogEntries is the number of entries of an agent's history in answers with the agent. The list of versions has all.
+// changelogEntries is the maximum number of changelog entries that are returned with an agent. The list of versions has
+// all of them.
 const changelogEntries = 100
 
 // changelog returns the last entries of an agent's history, newest first.
 func changelog(ctx context.Context, db bun.IDB, workspace, agentID string) ([]registry.ChangelogEntry, error) {
 	var rows []versionRow
 	err := db.NewSelect().Model(&rows).Column("version", "changelog", "published_at").
-		Where("v.workspace_id || '' = ?", workspace).Where("v.agent_id = ?", agentID). // so that only the index of the order matches
+		Where("v.workspace_id || '' = ?", workspace).Where("v.agent_id = ?", agentID). // written so that only the index in the order of the result matches
 		OrderExpr("v.published_at DESC, v.id DESC").Limit(changelogEntries).Scan(ctx)
 	if err != nil {
 		return nil, err

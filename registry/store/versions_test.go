@@ -63,8 +63,8 @@ func candidates(t *testing.T, s *store.Store, agent, version string) (name strin
 	return all[0].Agent, all[0].Versions
 }
 
-// Many references are looked up with one query for each way to name a version. Each gets the same answer as in a look-up
-// of its own.
+// TestCandidatesOfManyReferences checks that many references are looked up with one query for each kind of version
+// reference, and that each gets the same result as if it were looked up alone.
 func TestCandidatesOfManyReferences(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -280,7 +280,7 @@ func TestOneOfManyPublishersWins(t *testing.T) {
 		}
 		group.Wait()
 		if won.Load() != numbers || refused.Load() != numbers*(publishers-1) {
-			t.Errorf("%d won, %d were refused", won.Load(), refused.Load())
+			t.Errorf("%d publications succeeded, %d were refused", won.Load(), refused.Load())
 		}
 		if got, err := s.Agent(t.Context(), ws, a.ID); err != nil || got.LatestVersion != "1.3.0" || len(got.Changelog) != numbers {
 			t.Errorf("latest %q, %d entries, %v", got.LatestVersion, len(got.Changelog), err)
@@ -288,7 +288,8 @@ func TestOneOfManyPublishersWins(t *testing.T) {
 	})
 }
 
-// Saving and publishing read no row of the versions of an agent, except for the newest ones in its history.
+// TestNumbers_SQLite_ReadsOnlyIndexes checks that saving and publishing read an agent's versions only from indexes,
+// except for the newest versions in its changelog.
 func TestNumbers_SQLite_ReadsOnlyIndexes(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CreateWorkspace stores a workspace with its first administrator, "" for none. Errors: NameTaken, NotFound for an
-// unknown user.
+// CreateWorkspace stores a workspace. administrator is the ID of its first administrator, "" for none. Errors:
+// NameTaken, NotFound for an unknown user.
 func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, administrator string) error {
 	return s.change(ctx, "create workspace", func(ctx context.Context, tx bun.Tx) error {
 		row := workspaceRow{ID: w.ID, Name: w.Name, Title: w.Title, CreatedAt: instant(w.CreatedAt)}
@@ -64,7 +64,7 @@ func (s *Store) DescribeWorkspace(ctx context.Context, id, title string) error {
 }
 
 // CloseWorkspace closes a workspace: it revokes its tokens, deletes its invitations and removes its agents from the
-// public registry. Its rows stay. Error: NoWorkspace.
+// public registry. Its data is not deleted. Error: NoWorkspace.
 func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) error {
 	return s.change(ctx, "close workspace", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*workspaceRow)(nil)).Set("closed_at = ?", instant(at)).Where("w.id = ?", id).Where("w.closed_at IS NULL").Exec(ctx)
@@ -90,8 +90,8 @@ func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) err
 	})
 }
 
-// holdWorkspace locks out other changes of a workspace's members until the transaction ends. SQLite has only one writer
-// and needs no lock.
+// holdWorkspace locks a workspace, so that no other transaction can change its members until this one ends. SQLite has
+// only one writer and needs no lock.
 func (s *Store) holdWorkspace(ctx context.Context, tx bun.Tx, id string) error {
 	var row workspaceRow
 	q := tx.NewSelect().Model(&row).Where("w.id = ?", id).Where("w.closed_at IS NULL")

@@ -8,11 +8,11 @@ import (
 	"modernc.org/sqlite"
 )
 
-// writingConnector opens writing connections.
+// writingConnector opens the connections of SQLite that write.
 type writingConnector struct {
 	driver.Connector
-	refuse  func(context.Context) error  // returns why a statement would only wait, nil if it would not
-	noticed func(context.Context, error) // receives the errors of the database before the connection is free again
+	refuse  func(context.Context) error  // returns an error while every statement would only wait
+	noticed func(context.Context, error) // receives the errors of the database while the connection is still in use
 }
 
 // Connect implements driver.Connector.
@@ -25,15 +25,15 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the SQLite driver does not implement every method of sqliteConn"), conn.Close())
 	}
-	// The log and its index stay when the database is closed, because a server that starts on a full disk could not
-	// create them, and could then not even read.
+	// The log and its index are kept when the database is closed. A server that starts on a full disk could not create
+	// them, and without them it could not even read.
 	if _, err := full.FileControlPersistWAL("main", 1); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &writingConn{sqliteConn: full, refuse: c.refuse, noticed: c.noticed}, nil
 }
 
-// sqliteConn is the interface of SQLite's driver that database/sql uses.
+// sqliteConn lists the methods of the SQLite driver's connections that database/sql uses.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -46,7 +46,7 @@ type sqliteConn interface {
 	sqlite.FileControl
 }
 
-// writingConn is a writing connection. It refuses transactions and statements that would only wait.
+// writingConn is a writing connection. It rejects transactions and statements while they would only wait.
 type writingConn struct {
 	sqliteConn
 	refuse  func(context.Context) error

@@ -1,5 +1,5 @@
-// Package tarball has the checks that every reader of an untrusted tar archive needs: a size limit that is an error,
-// and proof that nothing follows the archive.
+// Package tarball has the checks that every reader of an untrusted tar archive needs: a size limit that fails with an
+// error, a check that no data follows the archive, and a check for sparse files.
 package tarball
 
 import (
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Bounded ends a stream that is too long with an error. A plain limit would look like the end of the stream.
+// Bounded is a reader that returns an error if the stream is too long. io.LimitReader would return io.EOF instead, as
+// at the end of the stream.
 type Bounded struct {
 	Reader  io.Reader
 	Left    int64 // remaining bytes
@@ -30,8 +31,8 @@ func (b *Bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OnlyPadding reads a stream to its end and reports whether it held only zeros: another reader might not ignore other
-// bytes.
+// OnlyPadding reads a stream to its end and reports whether it contains only zeros. Another program might read other
+// bytes there as further content.
 func OnlyPadding(rest io.Reader) (bool, error) {
 	block := make([]byte, 4096)
 	for {
@@ -50,7 +51,7 @@ func OnlyPadding(rest io.Reader) (bool, error) {
 	}
 }
 
-// Sparse reports whether a file claims bytes that do not exist.
+// Sparse reports whether a file is sparse: its size counts holes, which have no data in the archive.
 func Sparse(header *tar.Header) bool {
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

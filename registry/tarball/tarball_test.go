@@ -38,6 +38,6 @@ func TestOnlyPadding(t *testing.T) {
 func TestSparse(t *testing.T) {
 	t.Parallel()
 	if !tarball.Sparse(&tar.Header{PAXRecords: map[string]string{"GNU.sparse.major": "1"}}) || tarball.Sparse(&tar.Header{PAXRecords: map[string]string{"path": "a"}}) {
-		t.Error("holes are not told from files")
+		t.Error("sparse files are not distinguished from other files")
 	}
 }

@@ -8,7 +8,7 @@ const AgentsModule = "agents"
 // AgentsName is the global that the guests of both engines define as the exports of AgentsModule.
 const AgentsName = "__atelier_agents__"
 
-// calls marks AgentsModule.
+// calls is the esbuild namespace of AgentsModule.
 const calls = "agents"
 
 func loadAgents(api.OnLoadArgs) (api.OnLoadResult, error) {

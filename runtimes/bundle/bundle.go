@@ -1,7 +1,7 @@
 // Package bundle turns the files of a JavaScript or TypeScript agent into one program. It uses esbuild with a resolver
-// that knows the agent's files and, for Node, the names of Node's modules. It parses user code, and esbuild can neither
-// be stopped nor limited from within, so it runs only in the sandbox. It knows no JavaScript engine, only the syntax
-// that goja accepts.
+// for the agent's files and, for Node, the names of Node's modules. It runs only in the sandbox, because it parses user
+// code, and esbuild can neither be stopped nor limited from within the process. It does not depend on a JavaScript
+// engine, only on the syntax that goja accepts.
 package bundle
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// MaxSource bounds the source text of one program in bytes. esbuild uses about fifty times as much memory.
+// MaxSource is the maximum size of a program's source text in bytes. esbuild uses about fifty times as much memory.
 const MaxSource = 2 << 20
 
-// MaxProblems bounds the lists of errors and warnings: for a file with 10,000 broken lines the first ones are enough.
+// MaxProblems is the maximum number of errors and of warnings that are listed.
 const MaxProblems = 50
 
 // Source is the input of the bundler: the agent's files and the entrypoint.
 type Source struct {
 	Files      map[string][]byte
 	Entrypoint string
-	Language   runtimes.Language // selects the parser for a file without a known extension
+	Language   runtimes.Language // the language of files without a known extension
 	Node       bool              // for Node: allows imports of its modules and lowers no syntax that V8 supports
-	Unpacked   bool              // the program names packages that are not among Files: their imports are not checked
+	Unpacked   bool              // the packages of the program are not in Files, so imports of packages are not checked
 }
 
 // Program is a bundled agent. It is the source of one function expression `function (require, HookName)`, which is
@@ -136,7 +136,7 @@ func (f *sources) options() api.BuildOptions {
 		Supported:      syntax(),
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
-		Charset:        api.CharsetASCII, // makes columns in bytes and in UTF-16 units equal
+		Charset:        api.CharsetASCII, // with ASCII only, columns in bytes equal columns in UTF-16 units
 		LegalComments:  api.LegalCommentsNone,
 		LogLevel:       api.LogLevelSilent,
 		LogLimit:       MaxProblems,
@@ -158,8 +158,8 @@ func (f *sources) options() api.BuildOptions {
 
 // link wraps esbuild's output in a function and adjusts the source map.
 //
-// The output is an ES module, because esbuild's wrapper of a CommonJS module costs a third of a small run. All exports
-// are in one statement at the end and all imports are bundled. link turns that statement into a return.
+// The output is an ES module, because esbuild's wrapper of a CommonJS module costs a third of a small run. All imports
+// are bundled, and all exports are in one statement at the end. link replaces that statement by a return statement.
 func link(result api.BuildResult, async bool) (*Program, error) {
 	var code, mapping []byte
 	for _, file := range result.OutputFiles {
@@ -187,8 +187,8 @@ func link(result api.BuildResult, async bool) (*Program, error) {
 	return &Program{Code: text.String(), Map: mapping, Exports: exports, CommonJS: commonJS}, nil
 }
 
-// cutExports removes the export statement from the end of a bundled module. It returns the statement as a return
-// statement, and the exported names.
+// cutExports removes the export statement from the end of a bundled module. It returns a return statement for the same
+// values, and the exported names.
 func cutExports(code string) (body, statement string, names []string, commonJS bool) {
 	code = strings.TrimRight(code, "\n")
 	const whole, open, end = "\nexport default ", "export {\n", "\n};"
@@ -214,8 +214,8 @@ func cutExports(code string) (body, statement string, names []string, commonJS b
 	return code[:at], out.String(), names, false
 }
 
-// directive returns "use strict" for a program whose entrypoint is an ES module. Modules are strict, but functions are
-// not by default. Scripts and CommonJS modules stay unchanged.
+// directive returns "use strict" for a program whose entrypoint is an ES module, because modules are strict and the
+// wrapping function is not. For scripts and CommonJS modules it returns "".
 func directive(metafile string) string {
 	var meta struct {
 		Inputs map[string]struct {

@@ -56,7 +56,7 @@ func TestBuild(t *testing.T) {
 			src:  source("main.cjs", map[string]string{"main.cjs": `const a = require("./a"); module.exports = () => a`, "a.js": `exports.x = "from a"`}),
 			want: []string{"from a", "__commonJS"},
 		},
-		"what goja lacks is lowered, what it has is kept": {
+		"only syntax that goja lacks is lowered": {
 			src: source("main.ts", map[string]string{"main.ts": `
 				export default async function (xs: AsyncIterable<number>) { for await (const x of xs) use(x?.y ?? { ...x }) }
 				async function* use(x: unknown) { yield x }
@@ -112,7 +112,7 @@ func TestBuildRefuses(t *testing.T) {
 			source("main.ts", map[string]string{"main.ts": "export default () => {\n  const é = 1; let = = 2\n}"}),
 			fault.Detail{File: "main.ts", Line: 2, Column: 22, Code: "syntax_error", Message: "Unexpected"},
 		},
-		"an end that comes too early": {
+		"an unexpected end of file": {
 			source("main.ts", map[string]string{"main.ts": "export default () => {\n  f("}),
 			fault.Detail{File: "main.ts", Line: 2, Column: 5, Code: "syntax_error", Message: "Unexpected end of file"},
 		},
@@ -124,7 +124,7 @@ func TestBuildRefuses(t *testing.T) {
 			source("main.ts", map[string]string{"main.ts": "\nimport x from \"/etc/hostname\"; x()"}),
 			fault.Detail{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: `"/etc/hostname" does not exist`},
 		},
-		"a way out of the root": {
+		"an import outside the root": {
 			source("lib/main.ts", map[string]string{"lib/main.ts": `import x from "../../etc/hostname"; x()`}),
 			fault.Detail{File: "lib/main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "does not exist"},
 		},
@@ -136,15 +136,15 @@ func TestBuildRefuses(t *testing.T) {
 			source("main.js", map[string]string{"main.js": `import _ from "lodash"`}),
 			fault.Detail{File: "main.js", Line: 1, Column: 15, Code: "import_refused", Message: "is not installed: add it to the packages"},
 		},
-		"a file that lacks its dot": {
+		"a relative import without ./": {
 			source("main.js", map[string]string{"main.js": `import _ from "util/x"`, "util/x.js": ""}),
 			fault.Detail{File: "main.js", Line: 1, Column: 15, Code: "import_refused", Message: `write "./util/x" for util/x.js`},
 		},
-		"a file that is no source": {
+		"a file that is not source": {
 			source("main.js", map[string]string{"main.js": `import _ from "./a.csv"`, "a.csv": ""}),
 			fault.Detail{File: "main.js", Line: 1, Column: 15, Code: "import_refused", Message: "only JavaScript, TypeScript and JSON"},
 		},
-		"an export that is not there": {
+		"an export that does not exist": {
 			source("main.ts", map[string]string{"main.ts": "import { nope } from './b'; export default nope", "b.ts": "export const b = 1"}),
 			fault.Detail{File: "main.ts", Line: 1, Column: 10, Code: "syntax_error", Message: "nope"},
 		},
@@ -188,7 +188,8 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// TestBuild_Zod_NotCompiledForOneRun: Zod checks values directly in goja, in both of its module formats and at any depth.
+// TestBuild_Zod_NotCompiledForOneRun checks that Zod is set to check values without compiling functions, in both of its
+// module formats and in any node_modules folder. Files of the agent with the same names stay unchanged.
 func TestBuild_Zod_NotCompiledForOneRun(t *testing.T) {
 	t.Parallel()
 	src := source("main.js", map[string]string{
@@ -252,7 +253,7 @@ func FuzzBuild(f *testing.F) {
 	f.Add("import './x'")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 {
-			return // deep nesting must not crash the fuzz engine; another test tries it in the sandbox
+			return // deep nesting would crash the fuzz process; another test tries it in the sandbox
 		}
 		program, problems := bundle.Build(source("main.ts", map[string]string{"main.ts": text}))
 		if program == nil && len(problems) == 0 {
@@ -260,7 +261,7 @@ func FuzzBuild(f *testing.F) {
 		}
 		for _, problem := range problems {
 			if problem.Line > strings.Count(text, "\n")+1 {
-				t.Fatalf("%+v is beyond the file", problem)
+				t.Fatalf("the position of %+v is outside the file", problem)
 			}
 		}
 	})

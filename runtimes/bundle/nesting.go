@@ -1,12 +1,11 @@
 package bundle
 
-// MaxNesting bounds the nesting depth of brackets. Every parser in the worker is recursive: deeper source would
-// overflow the stack and end the process, which costs a worker. Source by people and generators is far below the bound.
+// MaxNesting is the maximum nesting depth of brackets. Every parser in the worker is recursive, so deeper source could
+// overflow the stack and end the worker. Source written by people or generators is far less deep.
 const MaxNesting = 2000
 
-// tooDeep finds the position where brackets exceed the bound. It skips strings, templates and comments but does not
-// recognize regular expressions. Those can hide brackets from it but never add any. Source that passes by mistake only
-// crashes the worker.
+// tooDeep finds the position at which brackets exceed MaxNesting. It skips strings, templates and comments, but does
+// not recognize regular expressions, so it may miss brackets. Source that passes by mistake only crashes the worker.
 func tooDeep(text []byte) (line, column int, deep bool) {
 	line = 1
 	depth, start := 0, 0
@@ -29,7 +28,8 @@ func tooDeep(text []byte) (line, column int, deep bool) {
 			case c == quote:
 				quote = 0
 			case quote == '`' && c == '$' && i+1 < len(text) && text[i+1] == '{':
-				// The text within ${ } is code again. Nested templates end this state early, which only hides brackets.
+				// The text within ${ } is code again. Nested templates end this state early, so that brackets may be
+				// missed.
 				quote = 0
 			}
 			continue

@@ -9,11 +9,12 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// builtins is the namespace of Node's own modules.
+// builtins is the esbuild namespace of Node's own modules.
 const builtins = "builtin"
 
-// forNode keeps all syntax that V8 supports. Imports become calls of require, which the program receives as a
-// parameter. A top-level await remains, inside an async function.
+// forNode sets the options for a program for Node. All syntax that V8 supports is kept. Imports become calls of
+// require, which the program receives as a parameter. A top-level await is kept, because the program becomes an async
+// function.
 func (f *sources) forNode(options *api.BuildOptions) {
 	options.Target = api.ES2023
 	options.Supported = map[string]bool{"dynamic-import": false, "top-level-await": true}
@@ -24,19 +25,20 @@ func (f *sources) forNode(options *api.BuildOptions) {
 	}
 }
 
-// loadBuiltin returns a module that represents one of Node's. esbuild then handles all forms of import.
+// loadBuiltin returns a module whose exports are those of a module of Node. So esbuild can handle all forms of import.
 func loadBuiltin(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	contents := fmt.Sprintf("module.exports = require(%q)", args.Path)
 	return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
 }
 
-// isNodeModule accepts any name with the scheme node: because the host's Node knows which modules exist.
+// isNodeModule reports whether an import names a module of Node. It accepts any name with the scheme node:, because
+// only the installed Node knows which modules exist.
 func isNodeModule(wanted string) bool {
 	bare, schemed := strings.CutPrefix(wanted, "node:")
 	return schemed && bare != "" || slices.Contains(nodeModules(), wanted)
 }
 
-// refusal is Refusal for the program's engine.
+// refusal returns the error message for an import that cannot be resolved, for the program's engine.
 func (f *sources) refusal(wanted string) string {
 	if !f.Node {
 		return Refusal(f.Files, wanted)

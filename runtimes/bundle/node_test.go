@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// TestForNode expects that all imports of Node's modules become calls of require, that await works at the top level,
-// and that syntax supported by V8 is unchanged.
+// TestForNode checks that all imports of Node's modules become calls of require, that await works at the top level, and
+// that syntax that V8 supports is unchanged.
 func TestForNode(t *testing.T) {
 	t.Parallel()
 	source := `import fs, { readFileSync } from "node:fs"
@@ -39,7 +39,7 @@ export default () => [fs, readFileSync, path, late, util, C, import.meta.url, 1n
 	}
 }
 
-// TestForNodeRefuses expects that missing packages are rejected with a list of allowed imports.
+// TestForNodeRefuses checks that imports of missing packages and files are rejected with advice.
 func TestForNodeRefuses(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

@@ -10,10 +10,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// PackagesDir is the folder of a source that holds its packages, as npm lays them out.
+// PackagesDir is the folder of a source that contains its packages, in the layout of npm.
 const PackagesDir = "node_modules"
 
-// absent is the namespace of packages that are not there while a program is only checked.
+// absent is the esbuild namespace of packages that are missing while a program is only checked.
 const absent = "absent"
 
 func isPackaged(name string) bool { return strings.HasPrefix(name, PackagesDir+"/") }
@@ -23,7 +23,8 @@ func bare(wanted string) bool {
 	return wanted != "" && !relative(wanted) && wanted[0] != '/' && !strings.Contains(wanted, ":")
 }
 
-// splitBare returns the name of a package and the rest of an import of it, which begins with a dot.
+// splitBare splits the import of a package into the name of the package and the path within it, which begins with a
+// dot.
 func splitBare(wanted string) (name, rest string) {
 	parts := strings.SplitN(wanted, "/", 3)
 	count := 1
@@ -34,7 +35,7 @@ func splitBare(wanted string) (name, rest string) {
 	return name, "." + strings.TrimPrefix(wanted, name)
 }
 
-// manifest is what a package.json says about the files of a package.
+// manifest holds the members of a package.json that are about the files of the package.
 type manifest struct {
 	Main        string          `json:"main"`
 	Module      string          `json:"module"`
@@ -44,7 +45,7 @@ type manifest struct {
 	SideEffects json.RawMessage `json:"sideEffects"`
 }
 
-// read returns the manifest of a folder.
+// manifest returns the package.json of a folder.
 func (f *sources) manifest(dir string) (*manifest, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +63,8 @@ func (f *sources) manifest(dir string) (*manifest, bool) {
 	return found, found != nil
 }
 
-// packaged resolves an import by the rules of Node: the package in the nearest node_modules, and its exports or main.
+// packaged resolves an import of a package by the rules of Node: it uses the package in the nearest node_modules
+// folder, and the exports or main of its package.json.
 func (f *sources) packaged(importer, wanted string, kind api.ResolveKind) (name string, pure, ok bool) {
 	if strings.HasPrefix(wanted, "#") {
 		if dir, m := f.owner(importer); m != nil {
@@ -89,7 +91,7 @@ func (f *sources) packaged(importer, wanted string, kind api.ResolveKind) (name 
 	}
 }
 
-// owner returns the package that a file belongs to.
+// owner returns the folder and the package.json of the package that a file belongs to.
 func (f *sources) owner(name string) (string, *manifest) {
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if m, ok := f.manifest(dir); ok {
@@ -101,7 +103,7 @@ func (f *sources) owner(name string) (string, *manifest) {
 
 func isPure(m *manifest) bool { return string(m.SideEffects) == "false" }
 
-// within resolves the rest of an import within a package.
+// within resolves the path of an import within a package.
 func (f *sources) within(dir string, m *manifest, rest string, kind api.ResolveKind) (string, bool) {
 	if len(m.Exports) > 0 && string(m.Exports) != "null" {
 		to, ok := f.conditional(m.Exports, rest, kind)
@@ -123,17 +125,17 @@ func (f *sources) within(dir string, m *manifest, rest string, kind api.ResolveK
 	return f.replaced(dir, m, path.Join(dir, "index"))
 }
 
-// mains returns the main files of a package, the best first.
+// mains returns the possible main files of a package, in order of preference.
 func (f *sources) mains(m *manifest) []string {
 	if f.Node {
 		return []string{m.Main, m.Module}
 	}
 	var browser string
-	_ = json.Unmarshal(m.Browser, &browser) // it may be a table of replacements
+	_ = json.Unmarshal(m.Browser, &browser) // browser may also be a table of replacements
 	return []string{browser, m.Module, m.Main}
 }
 
-// replaced returns the file at a path, or the one that the package gives browsers instead of it.
+// replaced returns the file at a path, or the file by which the package replaces it in browsers.
 func (f *sources) replaced(dir string, m *manifest, at string) (string, bool) {
 	name, ok := f.file(at)
 	if !ok || f.Node || len(m.Browser) == 0 {
@@ -153,7 +155,7 @@ func (f *sources) replaced(dir string, m *manifest, at string) (string, bool) {
 	return name, ok
 }
 
-// excluded reports whether a package replaces an import by nothing in browsers.
+// excluded reports whether the package of the importing file excludes an import in browsers.
 func (f *sources) excluded(importer, wanted string) bool {
 	if f.Node || !isPackaged(importer) {
 		return false
@@ -166,7 +168,8 @@ func (f *sources) excluded(importer, wanted string) bool {
 	return json.Unmarshal(m.Browser, &table) == nil && string(table[wanted]) == "false"
 }
 
-// file returns the file at a path of a package, with the extension or the index that is left out.
+// file returns the file at a path of a package. It adds an extension or the index file if the path does not name a
+// file.
 func (f *sources) file(at string) (string, bool) {
 	for _, candidate := range []string{at, at + ".js", at + ".json", at + ".cjs", at + ".mjs"} {
 		if _, ok := f.Files[candidate]; ok {
@@ -190,7 +193,7 @@ func (f *sources) file(at string) (string, bool) {
 	return "", false
 }
 
-// conditions returns the conditions of exports that hold.
+// conditions returns the conditions of exports and imports that are true for a kind of import.
 func (f *sources) conditions(kind api.ResolveKind) map[string]bool {
 	held := map[string]bool{"default": true, "module": true}
 	if kind == api.ResolveJSRequireCall || kind == api.ResolveJSRequireResolve {
@@ -206,7 +209,7 @@ func (f *sources) conditions(kind api.ResolveKind) map[string]bool {
 	return held
 }
 
-// conditional resolves a key of exports or imports to a path.
+// conditional resolves a key of exports or imports to a path, by the conditions for this kind of import.
 func (f *sources) conditional(raw json.RawMessage, key string, kind api.ResolveKind) (string, bool) {
 	held := f.conditions(kind)
 	entries, isObject := members(raw)
@@ -237,7 +240,7 @@ func (f *sources) conditional(raw json.RawMessage, key string, kind api.ResolveK
 // maxTargets limits the nesting of conditions.
 const maxTargets = 16
 
-// target returns the path of the first condition that holds.
+// target returns the path for the first condition that is true.
 func target(raw json.RawMessage, star string, held map[string]bool, depth int) (string, bool) {
 	if depth > maxTargets {
 		return "", false
@@ -266,7 +269,7 @@ func target(raw json.RawMessage, star string, held map[string]bool, depth int) (
 	return "", false
 }
 
-// member is one member of a JSON object. Their order matters in exports.
+// member is one member of a JSON object. exports and imports are read as lists of members, because their order matters.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -290,8 +293,8 @@ func members(raw json.RawMessage) ([]member, bool) {
 	return all, true
 }
 
-// forOneRun returns a file of a package with settings for a VM that serves one run. There Zod checks values directly, as
-// z.config({ jitless: true }) lets it: the function that it else compiles for each schema costs more than a hundred checks.
+// forOneRun returns the content of a file of a package, changed for a VM that is used for one run. It sets the option
+// jitless of Zod. Without it, Zod compiles a function for each schema, which takes longer than a hundred checks.
 func forOneRun(name, contents string) string {
 	if strings.HasSuffix(name, PackagesDir+"/zod/v4/core/core.js") || strings.HasSuffix(name, PackagesDir+"/zod/v4/core/core.cjs") {
 		return strings.Replace(contents, "globalConfig = {}", "globalConfig = { jitless: true }", 1)
@@ -299,14 +302,14 @@ func forOneRun(name, contents string) string {
 	return contents
 }
 
-// loadAbsent returns a module for a package that is not there while a program is checked, or that a package leaves out
-// in browsers.
+// loadAbsent returns an empty module, for a package that is missing while a program is checked, or that another package
+// excludes in browsers.
 func loadAbsent(api.OnLoadArgs) (api.OnLoadResult, error) {
 	contents := "module.exports = {}"
 	return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
 }
 
-// missingPackage explains an import of a package that the program does not have.
+// missingPackage returns the error message for an import of a package that the program does not have.
 func missingPackage(wanted, importer string) string {
 	name, _ := splitBare(wanted)
 	if isPackaged(importer) {

@@ -42,7 +42,7 @@ func sentence(message api.Message) string {
 	return text
 }
 
-// clamp keeps a position within the user's file, because the entrypoint has an appended suffix.
+// clamp moves a position in the suffix that was appended to the entrypoint to the end of the user's file.
 func clamp(detail *fault.Detail, text []byte) {
 	lines := strings.Split(string(text), "\n")
 	if detail.Line > len(lines) {
@@ -51,7 +51,7 @@ func clamp(detail *fault.Detail, text []byte) {
 	}
 }
 
-// Failure converts problems to the failure of a run: the first problem and the number of others.
+// Failure converts problems to the error of a run: the first problem, and the number of others.
 func Failure(details []fault.Detail) *runtimes.ProgramError {
 	if len(details) == 0 {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program is not readable."}

@@ -15,11 +15,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// namespace marks modules as the agent's. esbuild reads the host's disk only for its namespace "file", and the resolver
-// below never returns that one.
+// namespace is the esbuild namespace of the agent's modules. esbuild reads files of the host only in its namespace
+// "file", which the resolver below never returns.
 const namespace = "agent"
 
-// pluginName marks messages of the resolver.
+// pluginName identifies messages of the resolver among esbuild's.
 const pluginName = "agent"
 
 // sources provides the agent's files to one esbuild call.
@@ -34,7 +34,7 @@ type sources struct {
 	manifests   map[string]*manifest // by folder
 }
 
-// open checks the conditions that must hold before a parser reads the source.
+// open checks the entrypoint, the size and the nesting of a source, before any parser reads it.
 func open(src Source) (*sources, *fault.Detail) {
 	if _, ok := src.Files[src.Entrypoint]; !ok {
 		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", src.Entrypoint)}
@@ -45,7 +45,7 @@ func open(src Source) (*sources, *fault.Detail) {
 		if loader(name, src.Language) == api.LoaderNone {
 			continue
 		}
-		if isPackaged(name) { // checked when it is imported
+		if isPackaged(name) { // files of packages are checked when they are imported
 			f.hasPackages = true
 			continue
 		}
@@ -91,8 +91,8 @@ func loader(name string, language runtimes.Language) api.Loader {
 	return api.LoaderNone
 }
 
-// Texts returns the readable files of a job. Of the others it returns only the names, so that an import of one is
-// rejected with the right reason.
+// Texts returns the source files of a job. For all other files it returns only the names, so that an import of such a
+// file is rejected with the right reason.
 func Texts(job runtimes.Job) map[string]string {
 	texts := make(map[string]string, len(job.Files))
 	for name, content := range job.Files {
@@ -178,8 +178,8 @@ func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &contents, Loader: kind}, nil
 }
 
-// find resolves a relative import to a file: the name itself, the name with an extension, or the index of a folder. As
-// in TypeScript, an import of "./x.js" also matches x.ts.
+// find resolves a relative import to a file: the path itself, the path with an extension, or the index file of a
+// folder. As in TypeScript, an import of "./x.js" also matches x.ts.
 func (f *sources) find(importer, wanted string) (string, bool) {
 	if !relative(wanted) {
 		return "", false
@@ -223,7 +223,7 @@ func candidates(name string, folder bool) []string {
 	return all
 }
 
-// Refusal explains why an import is rejected and suggests a replacement.
+// Refusal returns the error message for an import that cannot be resolved, with advice.
 func Refusal(files map[string][]byte, wanted string) string {
 	text := fmt.Sprintf("File %q does not exist", wanted)
 	plain := strings.TrimPrefix(wanted, "node:")

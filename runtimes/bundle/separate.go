@@ -16,7 +16,7 @@ type Module struct {
 	Map  []byte // source map as in Program
 }
 
-// Separate converts each source file by itself, so that its imports stay visible. For an invalid file it returns
+// Separate converts each source file separately, so that its imports stay visible. For an invalid file it returns
 // problems.
 func Separate(src Source) ([]Module, []fault.Detail) {
 	files, problem := open(src)
@@ -38,7 +38,7 @@ func Separate(src Source) ([]Module, []fault.Detail) {
 	return modules, nil
 }
 
-// CodeUndecided is the code of source that runs but that Separate cannot convert.
+// CodeUndecided is the code of a problem with source that can run but that Separate cannot convert.
 const CodeUndecided = "undecided"
 
 // separate converts one file.

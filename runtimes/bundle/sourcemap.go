@@ -10,9 +10,9 @@ const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 var errMapping = errors.New("bad source map")
 
-// shift moves a source map down by one line, for the line that opens the wrapping function, and makes its columns count
-// from 1. goja looks up and returns columns that count from 1. Mappings are differences, so only the first segment of
-// each line (generated column) and of the map (source column) changes.
+// shift moves a source map down by one line, because the wrapping function adds a line at the top. It also makes
+// columns count from 1, as goja expects. The numbers in a map are differences. So only the first segment of each line
+// (generated column) and of the whole map (source column) changes.
 func shift(raw []byte) ([]byte, error) {
 	var m struct {
 		Version  int      `json:"version"`
@@ -56,7 +56,7 @@ func shift(raw []byte) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// decode reads the base64 VLQ numbers of one segment.
+// decode returns the numbers of one segment, which are base64 VLQ.
 func decode(segment string) ([]int, error) {
 	var fields []int
 	value, bits := 0, 0

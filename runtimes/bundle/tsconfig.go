@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// compilerOptions reads the options from the agent's tsconfig.json that change the behaviour of a program. It omits all
-// others, which concern type checking or the host's files, so that esbuild searches nothing on disk.
+// compilerOptions returns the options of the agent's tsconfig.json that change the behaviour of a program. It omits all
+// others, which concern type checking or would make esbuild search for files on disk.
 func compilerOptions(files map[string][]byte) (string, []fault.Detail) {
 	const none = "{}"
 	text, ok := files["tsconfig.json"]

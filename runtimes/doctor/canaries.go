@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
-// canaries hides secrets on the host and in another run. Programs then search for them in all known ways.
+// canaries creates secrets on the host and in another run. Programs then search for them in all known ways.
 func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 	g, err := plantGarden(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ type found struct {
 	visits  int64
 }
 
-// searched parses lines of the form "canary <tab> way <tab> refused|reached <tab> detail".
+// searched parses the output of a search, with lines of the form "canary <tab> way <tab> refused|reached <tab> detail".
 func searched(stdout string) (tried map[string]int, reached map[string][]string) {
 	tried, reached = map[string]int{}, map[string][]string{}
 	for line := range strings.Lines(stdout) {
@@ -66,8 +66,8 @@ func searched(stdout string) (tried map[string]int, reached map[string][]string)
 	return tried, reached
 }
 
-// judgeSearch judges the lines of a search. Observations count more than the program's text: a secret anywhere in its
-// output, or a connection, is a leak whatever it reports.
+// judgeSearch returns the checks for the output of a search. It does not trust the program's report: a secret anywhere
+// in the output, or a counted connection, makes a check fail.
 func judgeSearch(stdout string, f found) []Check {
 	tried, reached := searched(stdout)
 	for name, secret := range f.secrets {
@@ -93,7 +93,7 @@ func judgeSearch(stdout string, f found) []Check {
 	return checks
 }
 
-// neighbour is another run with its own secret, active during the search.
+// neighbour is another run, with a secret, that is active during the search.
 type neighbour struct {
 	secret string
 	cancel context.CancelFunc

@@ -35,7 +35,7 @@ func (d *Doctor) control(ctx context.Context, e Engine) bool {
 	return wrong == ""
 }
 
-// remedyOfEngine returns advice for a language in which nothing works.
+// remedyOfEngine returns the fix for a language in which no program runs.
 func (d *Doctor) remedyOfEngine(e Engine) string {
 	if level := d.Box.Level(); level.Level == sandbox.LevelNone && len(level.Lacks) > 0 {
 		return level.Lacks[0].Remedy

@@ -20,7 +20,7 @@ const nesting = 200_000
 
 // crashesIn returns programs that crash an interpreter of a language.
 func crashesIn(language runtimes.Language) []crash {
-	const little, much = 96 << 20, 512 << 20 // either the stack overflows before the memory limit is reached, or the reverse
+	const little, much = 96 << 20, 512 << 20 // with much memory the stack overflows first, with little the memory limit is reached first
 	all := []crash{{"nested brackets", brackets(language), much}}
 	for _, c := range []struct {
 		name, program string
@@ -50,7 +50,7 @@ func brackets(language runtimes.Language) string {
 	}
 }
 
-// crashes makes interpreters and parsers crash. The run must report it and the next run must work.
+// crashes makes interpreters and parsers crash. The run must report an error, and the next run must work.
 func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, c := range crashesIn(e.Language) {
@@ -58,7 +58,7 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 				d.add(d.contain(ctx, e, c))
 			}
 		}
-		if e.Language != Node { // the parser is the one for JavaScript
+		if e.Language != Node { // programs for Node are parsed by the same parser as JavaScript
 			d.parse(ctx, e)
 		}
 	}
@@ -74,7 +74,7 @@ func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
 	return check
 }
 
-// judgeCrash judges the end of a run and of the next one.
+// judgeCrash returns the check for a run that should crash. next is the failure of the run after it, "" for none.
 func judgeCrash(name string, t trial, next string) Check {
 	c := Check{Group: Crashes, Name: name, Verdict: Fail, Fix: ask}
 	switch {
@@ -92,7 +92,7 @@ func judgeCrash(name string, t trial, next string) Check {
 	return c
 }
 
-// parse passes the same brackets to the inspection of programs.
+// parse passes the nested brackets to the inspection of programs, which parses them without running them.
 func (d *Doctor) parse(ctx context.Context, e Engine) {
 	if d.Inspect == nil {
 		return

@@ -1,6 +1,6 @@
-// Package doctor tests that the sandbox works. It runs real programs as ordinary runs do, and tries actions that must
-// fail and actions that must work. It observes from inside and from the host. For each check it reports PASS, REDUCED
-// or FAIL with evidence and a fix. It trusts only its own observations.
+// Package doctor tests that the sandbox works. It runs real programs in ordinary runs, which try actions that must fail
+// and actions that must work. It observes the runs from inside and from the host. Each check has the result PASS,
+// REDUCED or FAIL, with evidence and a fix.
 package doctor
 
 import (
@@ -22,7 +22,7 @@ type Engine struct {
 	Name        runtimes.Name
 	Runtime     runtimes.Runtime
 	Interpreter string // absolute path, "" if the language needs none
-	Unavailable string // reason why it cannot run here, with a fix; "" if it can
+	Unavailable string // reason why the language cannot run here, with a fix; "" if it can
 }
 
 // Box is the doctor's interface to the sandbox itself, in addition to the engines.
@@ -42,13 +42,13 @@ type Options struct {
 	Inspect Inspect // nil: skip its checks
 	Server  string  // base address of a server for the HTTP checks; "" skips them
 	Planted Planted // created before the sandbox; see Plant
-	Binary  string  // file that is started in sandboxes
+	Binary  string  // program that sandboxes start; "" for the running one
 	Only    []Group // nil: all groups; the environment and the controls are always checked
 	Look    func() Facts
 	Report  func(Check) // receives each check when it is done; may be nil
 }
 
-// Doctor creates reports, one at a time.
+// Doctor creates reports. It is not safe for concurrent use.
 type Doctor struct {
 	Options
 	checks []Check
@@ -66,7 +66,7 @@ func New(o Options) *Doctor {
 	return &Doctor{Options: o}
 }
 
-// Full runs every check. It takes some seconds and much of the machine's capacity.
+// Full runs every check. It takes some seconds and loads the whole machine.
 func (d *Doctor) Full(ctx context.Context) Report {
 	d.begin()
 	d.environment()
@@ -113,7 +113,7 @@ func (d *Doctor) begin() {
 	d.checks, d.began = nil, time.Now()
 }
 
-// add records a check. A failed check becomes REDUCED if the operator allows that protection to be missing.
+// add records a check. A failed check becomes REDUCED if the sandbox already reports that its mechanism is missing.
 func (d *Doctor) add(c Check) {
 	if c.Verdict == Fail && c.Mechanism != "" {
 		for _, lack := range d.Box.Level().Lacks {

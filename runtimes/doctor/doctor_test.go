@@ -37,7 +37,7 @@ func newBox(t *testing.T, edit ...func(*sandbox.Options)) *sandbox.Sandbox {
 	return b
 }
 
-// patient returns the real sandbox, pools and engines, as a server has them.
+// patient returns the options of a doctor with a real sandbox and real engines, as a server has them.
 func patient(t *testing.T, b *sandbox.Sandbox) doctor.Options {
 	t.Helper()
 	jailer := worker.FromSandbox(b)
@@ -55,7 +55,7 @@ func patient(t *testing.T, b *sandbox.Sandbox) doctor.Options {
 	}
 }
 
-// bad returns the checks of a report that did not pass.
+// bad returns the checks that did not pass, by language and name.
 func bad(r doctor.Report) map[string]doctor.Check {
 	all := map[string]doctor.Check{}
 	for _, c := range r.Checks {
@@ -66,8 +66,8 @@ func bad(r doctor.Report) map[string]doctor.Check {
 	return all
 }
 
-// TestThisMachine runs the full examination. Only the protections that the sandbox reports as missing on this host may
-// be reduced.
+// TestThisMachine checks that a full report of this machine has no failures. Only the protections that the sandbox
+// reports as missing may be reduced.
 func TestThisMachine(t *testing.T) {
 	b := newBox(t)
 	if b.Level().Level == sandbox.LevelNone {
@@ -89,7 +89,7 @@ func TestThisMachine(t *testing.T) {
 	t.Logf("%s: %d passed, %d reduced in %d ms, isolation %s", report.Verdict, report.Passed, report.Reduced, report.TookMs, report.Level)
 }
 
-// TestQuick runs the checks of a server's start.
+// TestQuick checks that the report at a server's start has no failures.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(patient(t, newBox(t))).Quick(t.Context())
@@ -99,7 +99,8 @@ func TestQuick(t *testing.T) {
 	t.Logf("%d checks in %d ms", len(report.Checks), report.TookMs)
 }
 
-// TestMasked really removes protections. Each time the doctor must notice and give the right fix.
+// TestMasked removes one protection after the other from real sandboxes. The doctor must report each and name the right
+// fix.
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	own := map[string]bool{} // protections that this host lacks anyway
@@ -110,7 +111,7 @@ func TestMasked(t *testing.T) {
 		without, allow []string
 		verdict        doctor.Verdict
 		checks         []string // checks that must not pass
-		fix            string   // fix of the first of them
+		fix            string   // fix of the first of these checks
 	}{
 		"namespaces": {without: []string{sandbox.Namespaces}, verdict: doctor.Fail, checks: []string{"sandbox: namespaces"}, fix: "seccomp profile"},
 		"seccomp":    {without: []string{sandbox.Seccomp}, verdict: doctor.Fail, checks: []string{"sandbox: seccomp"}, fix: "--allow-weak-sandbox=seccomp"},
@@ -129,7 +130,7 @@ func TestMasked(t *testing.T) {
 			b := newBox(t, func(o *sandbox.Options) { o.Without, o.AllowWeak = tt.without, tt.allow })
 			o := patient(t, b)
 			o.Only = []doctor.Group{doctor.Inside, doctor.Syscalls}
-			if name == "landlock" { // its other walls keep two workspaces apart
+			if name == "landlock" { // other protections still isolate the two workspaces
 				o.Only = append(o.Only, doctor.Canaries)
 			}
 			report := doctor.New(o).Full(t.Context())
@@ -152,15 +153,15 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// sick is a runtime in which nothing works.
+// sick is a runtime whose runs all fail.
 type sick struct{ runtimes.Runtime }
 
 func (sick) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
 	return runtimes.Outcome{}, os.ErrClosed
 }
 
-// TestControlsCanFail examines languages that do not work, and one that does not exist. A sandbox that blocks
-// everything must not pass.
+// TestControlsCanFail checks that languages whose programs do not run make the report fail, and that a missing language
+// reduces it. Otherwise a sandbox that blocks everything would pass.
 func TestControlsCanFail(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(doctor.Options{Box: box(sandbox.LevelFull), Look: goodFacts, Engines: []doctor.Engine{

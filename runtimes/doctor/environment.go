@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// environment reports the host's features. First it reports those that the sandbox found missing.
+// environment reports the features of the host that sandboxes use, first those that are missing.
 func (d *Doctor) environment() {
 	d.lacks()
 	for _, c := range judge(d.Look(), d.Box.Level(), d.Box.Host()) {
@@ -19,7 +19,7 @@ func (d *Doctor) environment() {
 	}
 }
 
-// lacks reports the features that the sandbox misses, each with its fix.
+// lacks reports the features that the sandbox needs and the host does not have, each with its fix.
 func (d *Doctor) lacks() {
 	level := d.Box.Level()
 	for i, lack := range level.Lacks {
@@ -38,7 +38,7 @@ func (d *Doctor) lacks() {
 	}
 }
 
-// judge evaluates the facts for sandboxes.
+// judge returns the checks of the facts about the host.
 func judge(f Facts, level sandbox.Level, host sandbox.Host) []Check {
 	env := func(name string, v Verdict, fix, format string, args ...any) Check {
 		if v == Pass {
@@ -89,8 +89,7 @@ func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
 	return env("landlock", Pass, "", "interface version %d%s", host.Landlock, modules)
 }
 
-// namespaceCheck reads the settings that forbid user namespaces. If sandboxes work nevertheless, these settings are no
-// fault.
+// namespaceCheck checks the settings that forbid user namespaces. It passes if sandboxes work despite such a setting.
 func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
 	var values []string
 	fix := ""
@@ -140,7 +139,7 @@ func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
 	return []Check{groups, memory}
 }
 
-// settingChecks reports settings on which sandboxes do not depend, with the reason.
+// settingChecks reports settings on which sandboxes do not depend. The evidence says why not.
 func settingChecks(f Facts, env environmentCheck) []Check {
 	yama, there := f.Settings["kernel/yama/ptrace_scope"]
 	if !there {
@@ -159,7 +158,7 @@ func settingChecks(f Facts, env environmentCheck) []Check {
 	}
 }
 
-// fileCheck checks who could replace a program that is started for runs.
+// fileCheck checks that other users cannot replace a program that sandboxes start.
 func fileCheck(name string, file File, uid int, env environmentCheck) Check {
 	switch {
 	case file.Err != "":

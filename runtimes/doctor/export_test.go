@@ -2,7 +2,7 @@ package doctor
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// These helpers judge simulated results, so that tests can show that each check can fail.
+// These helpers apply the checks to simulated results, so that tests can show that each check can fail.
 var (
 	Judge         = judge
 	JudgeView     = judgeView
@@ -21,10 +21,10 @@ type (
 	Sighting = sighting
 )
 
-// NewFound returns planted secrets and a number of connections.
+// NewFound returns the result of canaries: the planted secrets and a number of connections.
 func NewFound(secrets map[string]string, visits int64) Found { return found{secrets, visits} }
 
-// NewSighting returns a process as the host shows it.
+// NewSighting returns a process as seen from the host.
 func NewSighting(pid int, status string, groups ...string) Sighting {
 	return sighting{pid: pid, status: status, groups: groups}
 }
@@ -32,7 +32,7 @@ func NewSighting(pid int, status string, groups ...string) Sighting {
 // PID returns the process ID.
 func (s sighting) PID() int { return s.pid }
 
-// JudgeLimitNamed judges the end of a run that should reach a limit.
+// JudgeLimitNamed returns the check for a run that should reach the limit with a name.
 func JudgeLimitNamed(name string, t Trial) Check {
 	for _, l := range theLimits() {
 		if l.name == name {
@@ -46,10 +46,10 @@ func JudgeLimitNamed(name string, t Trial) Check {
 	panic("no limit " + name)
 }
 
-// JudgeCrash judges a crash.
+// JudgeCrash returns the check for a run that should crash.
 func JudgeCrash(t Trial, next string) Check { return judgeCrash("a crash", t.trial(), next) }
 
-// JudgeErrnos judges the results of the dangerous calls and the controls.
+// JudgeErrnos returns the check for results of the dangerous calls and the control calls.
 func JudgeErrnos(answer func(name string, control bool) int) Check {
 	dangerous := dangerousCalls()
 	all := append(dangerous, controlCalls("program")...)
@@ -78,5 +78,5 @@ func defaultLimits() runtimes.Limits {
 	return l
 }
 
-// Trialled returns a successful run, or one with an error of the server.
+// Trialled returns a successful run, or a run with an error of the server.
 func Trialled(err error) trial { return trial{err: err} }

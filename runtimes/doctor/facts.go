@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// Facts holds the host's data about itself.
+// Facts holds the facts about the host that affect sandboxes.
 type Facts struct {
 	Kernel       string // for example 6.18.44
 	Machine      string // for example x86_64
@@ -28,11 +28,11 @@ type Facts struct {
 	Interpreters []File
 }
 
-// Control is a cgroup of this process.
+// Control is a cgroup directory of this process.
 type Control struct {
 	Dir      string
 	Writable bool
-	Swap     bool // swap counts as memory
+	Swap     bool // the cgroup counts swap as memory
 }
 
 // File is a program that sandboxes run.
@@ -70,7 +70,7 @@ func Look(o Options) Facts {
 		}
 	}
 	f.Swap = field(word("/proc/meminfo"), "SwapTotal") != "0 kB"
-	dirs, _ := cgroups.Of(os.Getpid()) // if there are none, the sandbox has reported it
+	dirs, _ := cgroups.Of(os.Getpid()) // on an error there are none, which the sandbox has already reported
 	for _, dir := range dirs {
 		f.Groups = append(f.Groups, Control{Dir: dir, Writable: unix.Access(dir, unix.W_OK) == nil, Swap: exists(dir+"/memory.memsw.limit_in_bytes") || exists(dir+"/memory.swap.max")})
 	}
@@ -105,7 +105,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// look finds the users who may change a program.
+// look returns a program's owner and mode, and whether other users may change it or a folder above it.
 func look(path string) File {
 	f := File{Path: path}
 	if path == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
-// site is a server on the host that programs may be granted. It counts its requests.
+// site is an HTTP server on the host, to which programs may get access. It counts its requests.
 type site struct {
 	http.Server
 	address string
@@ -42,11 +42,11 @@ func newSite(ctx context.Context) (*site, error) {
 	return s, nil
 }
 
-// grants runs a program of each language that connects to a granted host and then tries others.
+// grants runs a program in each language that connects to a granted host and then tries to reach others.
 func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	granted, err := newSite(ctx)
 	if err != nil {
-		return // the canaries reported that there is no loopback
+		return // the canaries have already reported that there is no loopback interface
 	}
 	defer granted.Close()
 	other, err := newSite(ctx)
@@ -73,8 +73,8 @@ func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	}
 }
 
-// judgeGrant parses lines of the form "granted <tab> text" and "beyond <tab> way". The counts of the servers count
-// more.
+// judgeGrant parses lines of the form "granted <tab> text" and "beyond <tab> way". It does not rely on them alone:
+// requests that the servers counted also decide.
 func judgeGrant(stdout string, granted, other int64) Check {
 	arrived := false
 	var beyond []string

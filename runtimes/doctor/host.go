@@ -28,7 +28,7 @@ func (r *recorder) Emit(e runtimes.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == runtimes.KindStdout {
-		r.stdout.WriteString(text) // bounded by the run's output limit
+		r.stdout.WriteString(text) // limited by the run's output limit
 	} else {
 		r.stderr.WriteString(text)
 	}
@@ -50,7 +50,7 @@ func (r *recorder) text() (stdout, stderr string) {
 	return r.stdout.String(), r.stderr.String()
 }
 
-// await waits until the program has printed text, ended is closed, or ctx ends.
+// await waits until the program has printed a text, ended is closed, or ctx ends.
 func (r *recorder) await(ctx context.Context, text string, ended <-chan struct{}) {
 	for {
 		r.mu.Lock()

@@ -14,12 +14,12 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// request is an HTTP request that the server must refuse or must accept.
+// request is an HTTP request with the required response of the server.
 type request struct {
 	name, method, path string
 	host               string
 	headers            map[string]string
-	want               []fault.Code // "" for a response without a refusal
+	want               []fault.Code // allowed error codes; "" for success
 	status             int          // 0: any status
 }
 
@@ -55,7 +55,7 @@ func requests() []request {
 	}
 }
 
-// http sends requests to a server as a hostile page or a stranger would.
+// http sends requests to a server as a hostile web page or a client without a token would.
 func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	if d.Server == "" {
 		return
@@ -71,7 +71,7 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	d.add(skills.opened(skills.judge(code, status, err), status))
 }
 
-// opened reports that skills are open to this machine, because the operator requested it.
+// opened returns a reduced check if skills are accessible without a token, because the operator may have chosen that.
 func (request) opened(c Check, status int) Check {
 	if status/100 == 2 {
 		c.Verdict, c.Evidence = Reduced, "anybody on this machine can list and run skills without a token"
@@ -115,7 +115,7 @@ func (r request) send(ctx context.Context, client *http.Client, base string) (fa
 	return problem.Code, answer.StatusCode, nil
 }
 
-// judge evaluates a response.
+// judge returns the check for a response.
 func (r request) judge(code fault.Code, status int, err error) Check {
 	c := Check{Group: HTTP, Name: r.name, Verdict: Fail, Fix: ask}
 	fine := slices.Contains(r.want, code) && (r.status == 0 || status == r.status) && (r.want[0] != "" || status/100 == 2)

@@ -13,10 +13,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// view holds the kernel's texts that a program saw, by name.
+// view holds the texts of the kernel that a program read, such as files of /proc, by name.
 type view map[string]string
 
-// parseView parses the output of the programs named inside.
+// parseView parses the output of the program "inside" of the catalogue.
 func parseView(stdout string) view {
 	v := view{}
 	name := ""
@@ -50,7 +50,7 @@ func (d *Doctor) insides(ctx context.Context, engines []Engine) {
 	}
 }
 
-// glances does the same at a server's start, for all languages at once.
+// glances does the same as insides at a server's start, for all languages concurrently.
 func (d *Doctor) glances(ctx context.Context) {
 	found := make([][]Check, len(d.Engines))
 	var joined sync.WaitGroup
@@ -85,7 +85,7 @@ func (d *Doctor) inside(ctx context.Context, e Engine) []Check {
 	})
 }
 
-// Surroundings holds the host's data that a program must not know.
+// Surroundings holds data of the host that a program must not see.
 type Surroundings struct {
 	Language    runtimes.Language
 	Hostname    string
@@ -94,7 +94,7 @@ type Surroundings struct {
 	Planted     Planted
 }
 
-// judgeView evaluates a view.
+// judgeView returns the checks of a view.
 func judgeView(v view, s Surroundings) []Check {
 	checks := []Check{
 		privileges(v), processes(v), mounts(v, s), descriptors(v), environmentOf(v, s), names(v, s), network(v), cores(v, s),
@@ -111,7 +111,7 @@ func judgeView(v view, s Surroundings) []Check {
 	return checks
 }
 
-// unseen is a check that needs /proc, which this sandbox lacks.
+// unseen returns the check of a text of /proc that is missing, because the sandbox has no /proc.
 func unseen(name string) Check {
 	return Check{Name: name, Verdict: Fail, Mechanism: sandbox.Proc, Evidence: "Unknown: programs have no /proc."}
 }
@@ -157,8 +157,8 @@ func wrongRights(status string) []string {
 	return wrong
 }
 
-// filtered checks both parts of a Python program's filter. The filter of its fork server refuses the socket; its own
-// filter refuses the limit. Without a filter the kernel allows both.
+// filtered checks both filters of a Python program. The filter of its fork server blocks the socket, and its own filter
+// blocks the limit. Without a filter the kernel allows both.
 func filtered(v view) Check {
 	want := []string{"AF_NETLINK EAFNOSUPPORT", "RLIMIT_CORE EPERM"}
 	got := v.lines("calls")
@@ -179,7 +179,8 @@ func processes(v view) Check {
 	return Check{Name: "processes", Verdict: verdict(len(seen) <= mostProcesses), Evidence: fmt.Sprintf("it sees %s: %s", plural(len(seen), "process", "processes"), strings.Join(cutList(seen, 8), ", "))}
 }
 
-// writable returns the only places where a program may write, and /proc, where it names its threads.
+// writable returns the only folders in which a program may write. They include /proc, where it sets the names of its
+// threads.
 func writable() []string {
 	return []string{sandbox.WorkDir, sandbox.TempDir, sandbox.SharedDir, "/proc"}
 }
@@ -218,7 +219,7 @@ func mounts(v view, s Surroundings) Check {
 	return c
 }
 
-// expected reports whether a sandbox has a mount at a place.
+// expected reports whether a sandbox may have a mount at a path.
 func expected(point string, s Surroundings) bool {
 	for _, place := range []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/dev", "/etc/alternatives", "/etc/ld.so.cache"} {
 		if point == place || strings.HasPrefix(point, place+"/") {
@@ -252,7 +253,7 @@ func descriptors(v view) Check {
 	return c
 }
 
-// ours returns the names that the engines put into an environment, and those that a shell sets.
+// ours returns the names of the variables that the engines or a shell set in the environment of a program.
 func ours() []string {
 	return []string{"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE", "INPUT", "INPUT_FILE", "OUTPUT", "PWD", "OLDPWD", "SHLVL", "_"}
 }
@@ -303,9 +304,9 @@ func network(v view) Check {
 	return c
 }
 
-// cores checks whether the kernel would pass a crashed program to a helper of the host. A limit of exactly 1 byte
-// prevents that; a limit of 0 prevents only core files. Another check, among the system calls, tests that the program
-// cannot change the limit.
+// cores checks that the kernel does not pass a crashed program to a helper program on the host. A limit of exactly 1
+// byte prevents this; a limit of 0 prevents only core files. A check of the system calls tests that the program cannot
+// change the limit.
 func cores(v view, s Surroundings) Check {
 	var limits []string
 	for _, line := range v.lines("limits") {
@@ -320,7 +321,7 @@ func cores(v view, s Surroundings) Check {
 	return Check{Name: "core dumps", Verdict: verdict(holds), Evidence: fmt.Sprintf("limit %s, at most %s; core_pattern %q", limits[0], limits[1], s.CorePattern)}
 }
 
-// judgeGlobals evaluates the objects that JavaScript can reach.
+// judgeGlobals checks which global objects and variables a JavaScript program can reach.
 func judgeGlobals(output json.RawMessage) []Check {
 	var got struct{ Reachable, Environment []string }
 	c := Check{Group: Inside, Name: "globals", Language: runtimes.JavaScript, Fix: ask}

@@ -60,7 +60,7 @@ func TestEveryEnvironmentCheckCanFail(t *testing.T) {
 		fix     string
 	}{
 		"old kernel":          {check: "kernel", facts: func(f *doctor.Facts) { f.Kernel = "5.4.0" }, verdict: doctor.Fail, fix: "5.12"},
-		"kernel of nobody":    {check: "kernel", facts: func(f *doctor.Facts) { f.Kernel = "" }, verdict: doctor.Fail, fix: "5.12"},
+		"unknown kernel":      {check: "kernel", facts: func(f *doctor.Facts) { f.Kernel = "" }, verdict: doctor.Fail, fix: "5.12"},
 		"no seccomp":          {check: "seccomp", facts: func(f *doctor.Facts) { f.Actions = "" }, verdict: doctor.Fail, fix: "CONFIG_SECCOMP_FILTER"},
 		"old seccomp":         {check: "seccomp", facts: func(f *doctor.Facts) { f.Actions = "kill trap errno" }, verdict: doctor.Fail, fix: "4.14"},
 		"no landlock":         {check: "landlock", host: func(h *sandbox.Host) { h.Landlock = 0 }, verdict: doctor.Reduced, fix: "lsm="},
@@ -172,14 +172,14 @@ func TestEveryLookAroundCanFail(t *testing.T) {
 		"a secret in a variable":     {"environment", "HOME=/work", "HOME=planted-secret"},
 		"the host's name":            {"host name", "@@ hostname\nsandbox", "@@ hostname\nthe-host"},
 		"an interface of the host":   {"network interfaces", "    lo:", "  eth0: 7\n    lo:"},
-		"nobody limits cores":        {"core dumps", "size        1  ", "size        unlimited  "},
+		"no limit of core dumps":     {"core dumps", "size        1  ", "size        unlimited  "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.Replace(goodView(), tt.old, tt.new, 1)
 			if text == goodView() {
-				t.Fatal("the view is as good as before")
+				t.Fatal("the change did not alter the view")
 			}
 			if c := named(t, doctor.JudgeView(doctor.ParseView(text), here), tt.check); c.Verdict != doctor.Fail || c.Fix == "" {
 				t.Errorf("%+v", c)
@@ -189,7 +189,7 @@ func TestEveryLookAroundCanFail(t *testing.T) {
 	piped := here
 	piped.CorePattern = "|/usr/lib/systemd/systemd-coredump"
 	if c := named(t, doctor.JudgeView(doctor.ParseView(strings.Replace(goodView(), "size        1                    1", "size        0                    0", 1)), piped), "core dumps"); c.Verdict != doctor.Fail {
-		t.Errorf("a limit of 0 does not keep cores from a helper: %+v", c)
+		t.Errorf("a limit of 0 does not prevent a helper from receiving core dumps: %+v", c)
 	}
 	if c := doctor.JudgeGlobals([]byte(`{"reachable":["process"],"environment":[]}`))[0]; c.Verdict != doctor.Fail {
 		t.Errorf("%+v", c)
@@ -228,12 +228,12 @@ func TestCanariesCanFail(t *testing.T) {
 		visits int64
 		check  string
 	}{
-		"a file is reached":                 {strings.Replace(quiet, "its path\trefused", "its path\treached", 1), 0, "file"},
-		"a secret is told as if it was not": {strings.Replace(quiet, "HOME=/work", "X=in-the-environment", 1), 0, "environment"},
-		"a listener was visited":            {quiet, 1, "network"},
-		"the other run is seen":             {quiet + "other run\tmemory\treached\t1\n", 0, "other run"},
-		"an abstract socket is reached":     {quiet + "abstract socket\tdgram\treached\n", 0, "abstract socket"},
-		"nothing was tried":                 {"", 0, "a search"},
+		"a file is reached":              {strings.Replace(quiet, "its path\trefused", "its path\treached", 1), 0, "file"},
+		"a secret is printed as refused": {strings.Replace(quiet, "HOME=/work", "X=in-the-environment", 1), 0, "environment"},
+		"a listener was visited":         {quiet, 1, "network"},
+		"the other run is seen":          {quiet + "other run\tmemory\treached\t1\n", 0, "other run"},
+		"an abstract socket is reached":  {quiet + "abstract socket\tdgram\treached\n", 0, "abstract socket"},
+		"nothing was tried":              {"", 0, "a search"},
 	}
 	for name, tt := range tests {
 		if c := named(t, doctor.JudgeSearch(tt.stdout, doctor.NewFound(secrets, tt.visits)), tt.check); c.Verdict != doctor.Fail {
@@ -277,13 +277,13 @@ func TestLimitsCanFail(t *testing.T) {
 		limit string
 		trial doctor.Trial
 	}{
-		"it went through":     {"memory", doctor.Trial{}},
-		"as another error":    {"memory", ended(runtimes.RuntimeError, time.Second)},
-		"too late":            {"wall time", ended(runtimes.Timeout, 2*time.Second)},
-		"for another reason":  {"open files", ended(runtimes.RuntimeError, time.Second)},
-		"not by processor":    {"CPU time", ended(runtimes.Timeout, time.Second)},
-		"the house failed":    {"disk", doctor.Trial{Err: errors.New("oh")}},
-		"processes, too late": {"processes", ended(runtimes.ProcessLimit, 5*time.Second)},
+		"no limit was reached":    {"memory", doctor.Trial{}},
+		"ends with another error": {"memory", ended(runtimes.RuntimeError, time.Second)},
+		"too late":                {"wall time", ended(runtimes.Timeout, 2*time.Second)},
+		"for another reason":      {"open files", ended(runtimes.RuntimeError, time.Second)},
+		"not by processor":        {"CPU time", ended(runtimes.Timeout, time.Second)},
+		"the server failed":       {"disk", doctor.Trial{Err: errors.New("oh")}},
+		"processes, too late":     {"processes", ended(runtimes.ProcessLimit, 5*time.Second)},
 	}
 	for name, tt := range tests {
 		if c := doctor.JudgeLimitNamed(tt.limit, tt.trial); c.Verdict != doctor.Fail || c.Fix == "" {
@@ -323,10 +323,10 @@ func TestCrashesCanFail(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for name, c := range map[string]doctor.Check{
-		"nothing crashed":  doctor.JudgeCrash(doctor.Trial{}, ""),
-		"the next fails":   doctor.JudgeCrash(crashed, "oh"),
-		"the house failed": doctor.JudgeCrash(doctor.Trial{Err: errors.New("oh")}, ""),
-		"it hangs":         doctor.JudgeCrash(doctor.Trial{Outcome: runtimes.Failed(runtimes.Timeout, "")}, ""),
+		"nothing crashed":   doctor.JudgeCrash(doctor.Trial{}, ""),
+		"the next fails":    doctor.JudgeCrash(crashed, "oh"),
+		"the server failed": doctor.JudgeCrash(doctor.Trial{Err: errors.New("oh")}, ""),
+		"it hangs":          doctor.JudgeCrash(doctor.Trial{Outcome: runtimes.Failed(runtimes.Timeout, "")}, ""),
 	} {
 		if c.Verdict != doctor.Fail {
 			t.Errorf("%s: %+v", name, c)
@@ -342,7 +342,8 @@ func TestSlowStartIsReduced(t *testing.T) {
 	}
 }
 
-// TestEgressChecksCanFail examines a server that accepts every request, and a server that does not exist.
+// TestEgressChecksCanFail checks that the HTTP checks fail for a server that accepts every request, and for a server
+// that does not exist.
 func TestEgressChecksCanFail(t *testing.T) {
 	t.Parallel()
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {}))
@@ -353,7 +354,7 @@ func TestEgressChecksCanFail(t *testing.T) {
 			if c.Group != doctor.HTTP || name == "open" && c.Name == "the correct host name" {
 				continue
 			}
-			if name == "open" && c.Name == "skills without a token" { // the operator may have requested that
+			if name == "open" && c.Name == "skills without a token" { // only reduced, because the operator may have chosen it
 				if c.Verdict != doctor.Reduced || c.Fix == "" {
 					t.Errorf("%+v", c)
 				}
@@ -369,16 +370,16 @@ func TestEgressChecksCanFail(t *testing.T) {
 	}
 }
 
-// box is an empty sandbox of a level.
+// box is a sandbox with a level that cannot run programs.
 type box string
 
 func (b box) Level() sandbox.Level { return sandbox.Level{Level: string(b)} }
 func (b box) Host() sandbox.Host   { return goodHost() }
 func (b box) Prepare(context.Context, sandbox.Profile) (*sandbox.Jail, error) {
-	return nil, errors.New("no jail in this box")
+	return nil, errors.New("this test has no sandboxes")
 }
 
-// TestNothingProved expects that an empty report is not a success.
+// TestNothingProved checks that a report without checks fails.
 func TestNothingProved(t *testing.T) {
 	t.Parallel()
 	if r := doctor.New(doctor.Options{Box: box(sandbox.LevelFull)}).Quick(t.Context()); r.Verdict != doctor.Fail {

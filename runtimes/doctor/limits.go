@@ -14,14 +14,14 @@ import (
 // overtime is the maximum delay between a time limit and the end of the run.
 const overtime = time.Second
 
-// limit is one limit that a program reaches.
+// limit is a limit of runs, with a program that reaches it.
 type limit struct {
 	name    string
-	program string // name in the folder programs
+	program string // name in the catalogue of attacks
 	want    []runtimes.ErrorType
-	says    string // expected in the error's message or on stderr, if the type has several meanings
+	says    string // text in the error's message or on stderr; needed if the error type has several causes
 	edit    func(*runtimes.Limits)
-	cpu     bool // processor time counts
+	cpu     bool // the limit is one of CPU time
 }
 
 func theLimits() []limit {
@@ -41,7 +41,7 @@ func theLimits() []limit {
 	}
 }
 
-// limits runs a program into each limit. Each must end in time with its specific error.
+// limits runs a program for each limit. The run must end in time, with the error of the limit.
 func (d *Doctor) limits(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		for _, l := range theLimits() {
@@ -68,7 +68,7 @@ func (d *Doctor) reach(ctx context.Context, e Engine, l limit, text string) Chec
 	return c
 }
 
-// judgeLimit judges the end of a run.
+// judgeLimit returns the check for a run that should reach a limit.
 func judgeLimit(l limit, limits runtimes.Limits, t trial) Check {
 	c := Check{Group: Limits, Name: l.name, Verdict: Fail, Fix: ask}
 	most := limits.Timeout() + overtime

@@ -16,7 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/doctor"
 )
 
-// naked runs programs directly on the host, without a sandbox. The doctor must never pass it.
+// naked is a runtime that runs programs directly on the host, without a sandbox. The doctor must report failures for
+// it.
 type naked struct {
 	tb     testing.TB
 	marker string // in the environment of all its processes
@@ -28,7 +29,7 @@ func newNaked(tb testing.TB) *naked {
 		for _, s := range doctor.Sightings(func(argv string) bool { return strings.HasPrefix(argv, "sleep ") }) {
 			environ, err := os.ReadFile(filepath.Join("/proc", itoa(s.PID()), "environ"))
 			if err == nil && strings.Contains(string(environ), n.marker) {
-				_ = syscall.Kill(s.PID(), syscall.SIGKILL) // nothing else would end the daemon
+				_ = syscall.Kill(s.PID(), syscall.SIGKILL) // a daemon that a program has left does not end by itself
 			}
 		}
 		for _, place := range []string{"/tmp/doctor-mark", "/dev/shm/doctor-mark", "/tmp/neighbour", "/dev/shm/neighbour", "/tmp/link"} {
@@ -71,9 +72,9 @@ func (n *naked) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (
 	output := filepath.Join(dir, "output.json")
 	cmd.Env = append(os.Environ(), "INPUT="+string(job.Input), "OUTPUT="+output, n.marker)
 	cmd.Stdout, cmd.Stderr = emitter{host, runtimes.KindStdout}, emitter{host, runtimes.KindStderr}
-	cmd.WaitDelay = 100 * time.Millisecond // daemons keep the pipes open
+	cmd.WaitDelay = 100 * time.Millisecond // daemons keep the pipes open, so Run must not wait for their end
 	if os.Geteuid() == 0 {
-		// Without a sandbox the programs must at least not run as root on the tester's machine.
+		// The programs have no sandbox, so they must at least not run as root on this machine.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	if err := cmd.Run(); err != nil && ctx.Err() == nil && cmd.ProcessState != nil && !cmd.ProcessState.Success() {
@@ -96,8 +97,8 @@ func (e emitter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWithoutAnyJail examines unsandboxed programs. Every group of checks on isolation must notice it, in each
-// language.
+// TestWithoutAnyJail checks that every group of checks on isolation fails, in each language, if programs run without a
+// sandbox.
 func TestWithoutAnyJail(t *testing.T) {
 	planted, err := doctor.Plant() // changes the environment of this process, so not in parallel with other tests
 	if err != nil {
@@ -134,7 +135,7 @@ func TestWithoutAnyJail(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	// The control: everything that is not isolation works without a sandbox.
+	// The checks that ordinary programs work must pass without a sandbox.
 	for _, name := range []string{"python: an ordinary program", "bash: an ordinary program"} {
 		if c := got[name]; c.Verdict != doctor.Pass {
 			t.Errorf("%s: %+v", name, c)

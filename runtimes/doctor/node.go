@@ -12,8 +12,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// aloneCalls returns further calls that are refused to a program that may start no others. One of them maps memory at the
-// address of the program's own path. With a path of its choice there, a program could execute once more.
+// aloneCalls returns further calls that are blocked for a program that may not start others. One of them maps memory at
+// the address that holds the path of the only allowed program. Otherwise a program could write another path there and
+// execute that program.
 func aloneCalls() []call {
 	there := uintptr(seccomp.ProgramPath)
 	return []call{
@@ -29,7 +30,7 @@ func aloneCalls() []call {
 	}
 }
 
-// alone runs a Node program that starts another, without and with the grant.
+// alone runs a Node program that starts another program, without and with the capability subprocess.
 func (d *Doctor) alone(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if e.Language != Node {

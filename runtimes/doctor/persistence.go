@@ -19,11 +19,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// burial is the maximum time that the remains of a run may exist after its result: the server does not wait for the
-// kernel to remove them.
+// burial is the maximum time for which processes and cgroups of a run may exist after its result. The server does not
+// wait until the kernel has removed them.
 const burial = 2 * time.Second
 
-// persistence runs a program that leaves marks and daemons. It checks for them on the host and from the next run.
+// persistence runs a program that leaves files and daemons. It searches for them on the host and in the next run.
 func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if attacks.Source(e.Language, "mark") == "" {
@@ -53,7 +53,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	}()
 	host.await(ctx, "ready", ended)
 	seen := sightings(func(argv string) bool { return strings.Contains(argv, nap) })
-	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // the daemons have just started
+	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // the daemons may still be starting
 		time.Sleep(5 * time.Millisecond)
 		seen = sightings(func(argv string) bool { return strings.Contains(argv, nap) })
 	}
@@ -70,7 +70,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	d.add(d.marks(ctx, e, first))
 }
 
-// marks runs a second program that searches for marks of the first.
+// marks runs a program that searches for files that the first run has left.
 func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 	second := run(ctx, e, job(e, attacks.Source(e.Language, "mark")))
 	c := Check{Group: Persistence, Name: "marks of the previous run", Language: e.Language, Verdict: Fail, Fix: ask}
@@ -96,7 +96,7 @@ type sighting struct {
 	groups []string // cgroups of its sandbox
 }
 
-// sightings checks every process of the host.
+// sightings returns the processes of the host whose command line wanted accepts.
 func sightings(wanted func(argv string) bool) []sighting {
 	var seen []sighting
 	entries, _ := os.ReadDir("/proc") // on an error the result is empty
@@ -123,15 +123,15 @@ func sightings(wanted func(argv string) bool) []sighting {
 	return seen
 }
 
-// workers returns the sandboxed JavaScript workers of this server.
+// workers returns the sandboxed JavaScript workers that this process has started.
 func workers() []sighting {
 	all := sightings(func(argv string) bool { return strings.Contains(argv, "__sbx goja") })
 	own := strconv.Itoa(os.Getpid())
 	return slices.DeleteFunc(all, func(s sighting) bool { return field(s.status, "PPid") != own })
 }
 
-// remaining returns the processes that still exist or are still in their cgroups. The next run may use these cgroups
-// already.
+// remaining returns the processes that still exist or are still in their cgroups. The cgroups themselves may exist,
+// because the next run may already use them.
 func remaining(seen []sighting) []sighting {
 	var left []sighting
 	for _, s := range seen {
@@ -149,8 +149,8 @@ func (s sighting) member(group string) bool {
 	return slices.Contains(strings.Fields(word(filepath.Join(group, "cgroup.procs"))), strconv.Itoa(s.pid))
 }
 
-// judgeIdentity judges the host users of a run's processes. They must never be root. If the server is root, they must
-// also differ from the server's user.
+// judgeIdentity checks the host users of a run's processes. They must never be root, so they must differ from the
+// server's user if the server is root.
 func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
 	c := Check{Group: Persistence, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
 	if len(seen) == 0 {
@@ -186,7 +186,7 @@ func judgeIdentity(language runtimes.Language, seen []sighting, server int) Chec
 	return c
 }
 
-// judgeRemains judges the remains of a run on the host.
+// judgeRemains returns the check that no process or cgroup of a run is left on the host.
 func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, after time.Duration) Check {
 	c := Check{Group: Persistence, Name: "processes and control groups", Language: language, Verdict: Fail, Fix: ask}
 	groups := 0
@@ -207,8 +207,8 @@ func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, af
 	return c
 }
 
-// startOf returns field 22 of a process's stat. It counts fields after the name, because a name may contain anything
-// and changes with an exec.
+// startOf returns the start time of a process, field 22 of its stat file. It counts the fields after the name, because
+// a name may contain spaces and parentheses.
 func startOf(pid int) string {
 	stat := word(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
@@ -218,7 +218,7 @@ func startOf(pid int) string {
 	return fields[19]
 }
 
-// digits returns a marker that identifies the daemons of this run.
+// digits returns nine random digits that identify the daemons of this run.
 func digits() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

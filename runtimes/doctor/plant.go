@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Planted is a secret in the environment of this process. It must exist before the sandbox is created. Otherwise
-// sandboxes prepared in advance would not contain it, even if they inherited everything.
+// Planted is a secret in the environment of this process. It must exist before sandboxes are prepared. A sandbox that
+// was prepared earlier would not contain the secret even if it inherited the environment.
 type Planted struct {
 	Secret string
 	name   string
 }
 
-// Plant puts a secret into the environment. Pull removes it.
+// Plant puts a random secret into the environment of this process. Pull removes it.
 func Plant() (Planted, error) {
 	p := Planted{Secret: rand.Text(), name: "ATELIER_DOCTOR_CANARY"}
 	return p, os.Setenv(p.name, p.Secret)
 }
 
-// Pull removes the secret.
+// Pull removes the secret from the environment.
 func (p Planted) Pull() error {
 	if p.name == "" {
 		return nil
@@ -34,8 +34,8 @@ func (p Planted) Pull() error {
 	return os.Unsetenv(p.name)
 }
 
-// garden holds resources that a program must not reach: a file, an abstract socket and two ports. It counts
-// connections.
+// garden holds canaries, which a program must not reach: a file, an abstract socket and two ports. It counts
+// connections to them.
 type garden struct {
 	dir      string
 	file     string   // readable for all users, so that only the sandbox protects it
@@ -47,8 +47,8 @@ type garden struct {
 	closers  []func() error
 }
 
-// plantGarden creates the canaries. It also shows that an unsandboxed process reaches them, because an unreachable
-// canary would test nothing.
+// plantGarden creates the canaries. It also checks that a process without a sandbox can reach them. Otherwise they
+// would test nothing.
 func plantGarden(ctx context.Context) (g *garden, err error) {
 	g = &garden{secret: rand.Text(), abstract: "atelier-doctor-" + rand.Text()}
 	defer func() {
@@ -61,7 +61,7 @@ func plantGarden(ctx context.Context) (g *garden, err error) {
 	}
 	g.closers = append(g.closers, func() error { return os.RemoveAll(g.dir) })
 	g.file = filepath.Join(g.dir, "canary")
-	//nolint:gosec // everybody may read the canary, so that nothing but the jail keeps programs from it
+	//nolint:gosec // all users may read the canary, so that only the sandbox protects it
 	if err := errors.Join(os.Chmod(g.dir, 0o755), os.WriteFile(g.file, []byte(g.secret), 0o644)); err != nil {
 		return g, err
 	}
@@ -75,8 +75,9 @@ func plantGarden(ctx context.Context) (g *garden, err error) {
 // usrCanary is the name of the check of /usr.
 const usrCanary = "settings in /usr"
 
-// plantUsr plants canaries in /usr: one among the settings, for all users, and one among the libraries, for its owner.
-// An ordinary user cannot write there; then programs only look for the directories that they do not need.
+// plantUsr creates two canaries in /usr: one among the settings that all users may read, and one among the libraries
+// that only its owner may read. An ordinary user cannot write there. Then programs only try to read directories that
+// they do not need.
 func (g *garden) plantUsr() {
 	g.usr = []string{"/usr/etc", "/usr/local/etc", "/usr/src", "/usr/local/src", "/usr/include"}
 	for dir, mode := range map[string]os.FileMode{"/usr/local/etc": 0o644, "/usr/local/lib": 0o600} {
@@ -131,7 +132,7 @@ func (g *garden) listen(ctx context.Context) error {
 	return err
 }
 
-// welcome counts connections until the garden is closed.
+// welcome counts the connections to a listener until the garden is closed.
 func (g *garden) welcome(l net.Listener) {
 	ended := make(chan struct{})
 	go func() {
@@ -142,7 +143,7 @@ func (g *garden) welcome(l net.Listener) {
 				return
 			}
 			g.visits.Add(1)
-			_ = conn.Close() // the connection itself is enough
+			_ = conn.Close() // only the number of connections matters
 		}
 	}()
 	g.closers = append(g.closers, func() error {
@@ -152,7 +153,7 @@ func (g *garden) welcome(l net.Listener) {
 	})
 }
 
-// control reaches each canary once from this process.
+// control checks that this process can reach each canary, and that connections are counted.
 func (g *garden) control(ctx context.Context) error {
 	var d net.Dialer
 	text, err := os.ReadFile(g.file)
@@ -187,7 +188,7 @@ func (g *garden) close() error {
 	return err
 }
 
-// addresses returns this machine's addresses other than loopback, which a program could try.
+// addresses returns the addresses of this machine that a program could try to connect to.
 func addresses() []string {
 	found := []string{"127.0.0.1"}
 	all, err := net.InterfaceAddrs()

@@ -11,8 +11,8 @@ import (
 // Verdict is the result of a check.
 type Verdict string
 
-// These constants are the verdicts. Reduced means that a protection is missing which the host or its operator can add,
-// while others still hold. Fail means that a program could escape, or that nothing runs.
+// These constants are the verdicts. Reduced means that a protection is missing, which the operator of the host can add,
+// but that others still work. Fail means that a program could escape, or that no program runs.
 const (
 	Pass    Verdict = "PASS"
 	Reduced Verdict = "REDUCED"
@@ -52,13 +52,13 @@ type Check struct {
 	Mechanism string            `json:"mechanism,omitempty"` // name from sandbox.Mechanisms, if one implements it
 }
 
-// lookAround is the check that a program can inspect its environment at all.
+// lookAround is the name of the check that the program which inspects its environment runs at all.
 const lookAround = "an inspection"
 
 // Works reports whether the check tests that a language works, rather than its isolation.
 func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround }
 
-// Report holds all checks.
+// Report is the result of all checks.
 type Report struct {
 	Verdict Verdict `json:"verdict"`
 	Level   string  `json:"level"` // of the sandbox, as stored with each run
@@ -69,7 +69,7 @@ type Report struct {
 	Checks  []Check `json:"checks"`
 }
 
-// report counts the verdicts. An empty report, or one that was cut off by the time limit, is not a success.
+// report counts the verdicts. If there are no checks, or ctx has ended, it adds a failed check.
 func (d *Doctor) report(ctx context.Context) Report {
 	if ctx.Err() != nil || len(d.checks) == 0 {
 		d.add(Check{Group: Controls, Name: "the self-test", Verdict: Fail, Evidence: "The test ended before it was complete.", Fix: "Run it again on a machine that is less busy."})
@@ -102,7 +102,7 @@ func verdict(holds bool) Verdict {
 	return Fail
 }
 
-// ask is the fix for a fault of this product or of a kernel, which no setting can fix.
+// ask is the fix for a fault of Atelier or of a kernel, which no setting can fix.
 const ask = "This must not happen on any host. Report it privately, as SECURITY.md describes, with the output of `atelier doctor --json`."
 
 func plural(n int, one, many string) string {

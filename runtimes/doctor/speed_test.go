@@ -17,10 +17,10 @@ type wall struct{}
 func (wall) Level() sandbox.Level { return sandbox.Level{Level: sandbox.LevelFull} }
 func (wall) Host() sandbox.Host   { return sandbox.Host{} }
 func (wall) Prepare(context.Context, sandbox.Profile) (*sandbox.Jail, error) {
-	return nil, errors.New("there are no jails")
+	return nil, errors.New("this test has no sandboxes")
 }
 
-// greeter behaves like the ordinary program a limited number of times.
+// greeter answers like the ordinary program for a limited number of runs, and then fails.
 type greeter struct{ left int }
 
 func (g *greeter) Run(_ context.Context, _ runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
@@ -31,7 +31,7 @@ func (g *greeter) Run(_ context.Context, _ runtimes.Job, host runtimes.Host) (ru
 	return runtimes.Outcome{Output: json.RawMessage(`{"greeting":"Hello, Ada"}`), Level: "full"}, nil
 }
 
-// Before, an error in one language stopped the timing of all later languages.
+// TestEachLanguageIsTimed checks that an error in one language does not prevent the timing of later languages.
 func TestEachLanguageIsTimed(t *testing.T) {
 	t.Parallel()
 	report := doctor.New(doctor.Options{

@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// bad is an invalid descriptor, pointer and number. A call that a filter allows fails on it without harm. A blocked
-// call fails with the filter's own error.
+// bad is invalid as a descriptor, as a pointer and as a number. A call with it that a filter allows fails without harm.
+// A call that the filter blocks fails with the filter's error.
 const bad = ^uintptr(0)
 
 // call is one system call and its required result.
@@ -33,8 +33,8 @@ type call struct {
 
 func (c call) String() string { return c.name }
 
-// refused returns the error numbers of a filter. Some of these calls also need privileges, whose absence gives the same
-// error. Then there are two protections.
+// refused returns the error numbers with which a filter blocks calls. Some calls also need privileges, and fail with
+// the same error without them. Then two protections block the call.
 func refused() []syscall.Errno { return []syscall.Errno{unix.EPERM, unix.ENOSYS} }
 
 // dangerousCalls returns calls that no program needs and that exploits start with. The list is separate from the
@@ -71,7 +71,7 @@ func dangerousCalls() []call {
 	)
 }
 
-// workerCalls returns further calls that are refused to this product's own interpreters.
+// workerCalls returns further calls that the filter for Atelier's own interpreters blocks.
 func workerCalls() []call {
 	var calls []call
 	for name := range strings.FieldsSeq(`
@@ -86,7 +86,7 @@ func workerCalls() []call {
 	)
 }
 
-// controlCalls returns calls that must reach the kernel, which finds their arguments invalid.
+// controlCalls returns calls that every filter allows. They must reach the kernel, which rejects their arguments.
 func controlCalls(filter sandbox.Filter) []call {
 	calls := []call{
 		{"read", [6]uintptr{bad}, []syscall.Errno{unix.EBADF}},
@@ -102,7 +102,7 @@ func controlCalls(filter sandbox.Filter) []call {
 	return calls
 }
 
-// numbered returns the calls that this machine has.
+// numbered returns the calls that this machine's architecture has, and the same calls by number.
 func numbered(calls []call) ([]call, []guest.Call) {
 	var known []call
 	var numbers []guest.Call
@@ -115,7 +115,7 @@ func numbered(calls []call) ([]call, []guest.Call) {
 	return known, numbers
 }
 
-// systemCalls tries the calls in a role of this package under each filter, and again in a Python program.
+// systemCalls tries the calls under each filter in a process without an interpreter, and again in a Python program.
 func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	for filter, role := range map[sandbox.Filter]string{
 		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterAlone: guest.AloneRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
@@ -147,7 +147,7 @@ func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	}
 }
 
-// judgeCalls judges the results of the calls.
+// judgeCalls returns a check that passes if each call had its required result.
 func judgeCalls(name string, language runtimes.Language, calls []call, errnos []int) Check {
 	c := Check{Group: Syscalls, Name: name, Language: language, Verdict: Fail, Mechanism: sandbox.Seccomp, Fix: ask}
 	if len(errnos) != len(calls) || len(calls) == 0 {
@@ -178,12 +178,12 @@ func errnoName(number int) string {
 	return fmt.Sprint(number)
 }
 
-// judgeRole judges the role's other observations: its environment, its user and, for a worker, the absence of files to
-// open.
+// judgeRole checks what else the process under a filter reported: its environment, its user and, for a worker, that it
+// could open no file.
 func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	user := fmt.Sprintf("uid %d", answer.UID)
 	if answer.UID < 0 {
-		user = "may not ask for its uid"
+		user = "may not read its uid"
 	}
 	c := Check{Group: Syscalls, Name: name + ": process 1", Verdict: Pass, Evidence: fmt.Sprintf("process %d, %s, an empty environment", answer.PID, user), Fix: ask}
 	opened := 0
@@ -206,7 +206,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	return c
 }
 
-// probe creates a sandbox with a role of this package and sends it a request.
+// probe creates a sandbox with a role of package guest, sends it a request, and returns the answer.
 func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, request guest.Request) (guest.Answer, error) {
 	var answer guest.Answer
 	jail, err := d.Box.Prepare(ctx, profile(filter, role))
@@ -223,7 +223,7 @@ func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, 
 	}
 	_, payload, err := frames.NewReader(jail.Conn(), map[frames.Kind]int{frames.Done: guest.MaxFrame}).Read()
 	if err != nil {
-		return answer, fmt.Errorf("the jailed role gave no answer: %w", err)
+		return answer, fmt.Errorf("the sandboxed process gave no answer: %w", err)
 	}
 	return answer, json.Unmarshal(payload, &answer)
 }
@@ -236,12 +236,12 @@ func profile(filter sandbox.Filter, role string) sandbox.Profile {
 	return p
 }
 
-// foreign makes a call by the numbers of another architecture. A filter that checks only numbers would take it for a
-// harmless one. The correct filter ends the process.
+// foreign makes a system call of another architecture. A filter that compares only numbers would mistake it for a
+// harmless call. A correct filter ends the process.
 func (d *Doctor) foreign(ctx context.Context) {
 	const x32 = 0x40000000
 	if runtime.GOARCH != "amd64" {
-		return // other architectures have one table
+		return // other architectures have only one table of system calls
 	}
 	number, _ := seccomp.AMD64.Number("getpid")
 	c := Check{Group: Syscalls, Name: "calls by another table", Verdict: Fail, Mechanism: sandbox.Seccomp, Fix: ask}
@@ -254,7 +254,7 @@ func (d *Doctor) foreign(ctx context.Context) {
 	request := guest.Request{Calls: []guest.Call{{Number: x32 + uintptr(number)}}}
 	err = frames.NewWriter(jail.Conn()).WriteJSON(frames.Job, request)
 	if err == nil {
-		_ = jail.Conn().SetReadDeadline(time.Now().Add(programTimeout)) // the kill below ends a read that cannot end
+		_ = jail.Conn().SetReadDeadline(time.Now().Add(programTimeout)) // a process that survives sends no answer
 		_, _, err = frames.NewReader(jail.Conn(), map[frames.Kind]int{frames.Done: guest.MaxFrame}).Read()
 	}
 	jail.Kill()
@@ -267,7 +267,7 @@ func (d *Doctor) foreign(ctx context.Context) {
 	d.add(c)
 }
 
-// callsFromPython tries the same calls from user code.
+// callsFromPython tries the same calls in a Python program.
 func (d *Doctor) callsFromPython(ctx context.Context, e Engine) {
 	calls, numbers := numbered(append(dangerousCalls(), controlCalls(sandbox.FilterProgram)...))
 	table := make([][]int64, 0, len(numbers))

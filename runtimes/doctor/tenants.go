@@ -11,11 +11,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// tenantPort is the port at which the first workspace listens. Every network namespace has all ports.
+// tenantPort is the port on which the first workspace's program listens. It is never in use, because every network
+// namespace has its own ports.
 const tenantPort = 28_433
 
-// tenants runs programs of two workspaces at the same time. The first leaves something at each place where programs of
-// one host could meet, and the second looks for it.
+// tenants runs programs of two workspaces at the same time. The first opens a port and an abstract socket and takes
+// locks, and the second tries to reach them.
 func (d *Doctor) tenants(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		text := attacks.Source(e.Language, "tenant")
@@ -28,7 +29,7 @@ func (d *Doctor) tenants(ctx context.Context, engines []Engine) {
 	}
 }
 
-// meet runs the two programs with one isolation.
+// meet runs the two programs with an isolation setting and records the checks.
 func (d *Doctor) meet(ctx context.Context, e Engine, text, name string, isolation runtimes.Isolation) {
 	abstract := "atelier-tenants-" + rand.Text()
 	of := func(workspace string, first bool) runtimes.Job {
@@ -65,8 +66,8 @@ func (d *Doctor) meet(ctx context.Context, e Engine, text, name string, isolatio
 	}
 }
 
-// judgeTenants judges the second program's lines, which have the form of a search. why is the reason if they are incomplete,
-// or is "".
+// judgeTenants returns the checks for the output of the second program, which has the form of a search. why is the
+// reason if the output is incomplete, else "".
 func judgeTenants(stdout, why string) []Check {
 	tried, reached := searched(stdout)
 	var checks []Check
@@ -78,13 +79,13 @@ func judgeTenants(stdout, why string) []Check {
 		case why != "":
 			c.Evidence, c.Mechanism = "The program failed: "+why, ""
 		case len(reached[place.name]) > 0:
-			c.Evidence = "two workspaces meet by " + strings.Join(reached[place.name], ", ")
+			c.Evidence = "two workspaces can communicate by " + strings.Join(reached[place.name], ", ")
 		case tried[place.name] == 0 && place.name == "maps":
 			c.Evidence, c.Mechanism = "Unknown: programs have no /proc.", sandbox.Proc
 		case tried[place.name] == 0:
 			c.Evidence = "the program reported nothing"
 		default:
-			c.Verdict, c.Evidence, c.Fix = Pass, fmt.Sprintf("two workspaces do not meet by %s", plural(tried[place.name], "way", "ways")), ""
+			c.Verdict, c.Evidence, c.Fix = Pass, fmt.Sprintf("two workspaces cannot communicate by %s", plural(tried[place.name], "way", "ways")), ""
 		}
 		checks = append(checks, c)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Workspace is the workspace of the doctor's runs, so that they share no worker with other runs. Its grants have no
-// ceiling.
+// Workspace is the workspace of the doctor's runs. It is separate, so that these runs share no worker with others. The
+// server's ceiling of grants does not apply to it.
 const Workspace = "atelier-doctor"
 
 // entrypoint returns the name of the entry file of a language.
@@ -22,13 +22,13 @@ func entrypoint(language runtimes.Language) string { return "main." + attacks.Su
 // trial is one run with its results.
 type trial struct {
 	outcome runtimes.Outcome
-	err     error // error of the server
+	err     error // error of the server, not of the program
 	stdout  string
 	stderr  string
 	took    time.Duration
 }
 
-// failure explains why a run that should succeed failed.
+// failure returns the reason why a run failed, "" if it succeeded.
 func (t trial) failure() string {
 	switch {
 	case t.err != nil:
@@ -55,7 +55,7 @@ func firstLine(text string) string {
 	return strings.ToValidUTF8(line, "\uFFFD")
 }
 
-// job returns a run with the limits of a small agent.
+// job returns a job for a program, with the limits of a small agent.
 func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 	language := e.Language
 	if language == Node {
@@ -72,7 +72,7 @@ func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 	return j
 }
 
-// programTimeout is the time limit of programs that do not test the time limit.
+// programTimeout is the time limit of all programs except those that test the time limit.
 const programTimeout = 10 * time.Second
 
 // run runs a program and waits for its end.
@@ -93,7 +93,7 @@ func input(value any) func(*runtimes.Job) {
 	}
 }
 
-// hello runs the program that must always work. It returns the error, or "" if there is none.
+// hello runs the program that must always work. It returns the reason why it failed, "" if it succeeded.
 func hello(ctx context.Context, e Engine) (trial, string) {
 	t := run(ctx, e, job(e, attacks.Source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
 	var got struct{ Greeting string }

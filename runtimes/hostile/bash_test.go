@@ -26,7 +26,7 @@ func bashAttacks() []attack {
 		{class: hostile.Memory, name: "memory bomb in a pipe", file: "gulp", edit: small, types: []runtimes.ErrorType{runtimes.MemoryLimit}},
 		{class: hostile.Processes, name: "fork bomb", file: "forks", edit: few, types: []runtimes.ErrorType{runtimes.ProcessLimit}},
 		{class: hostile.Processes, name: "fork bomb in the background", source: ":() { : | : & }\n:\nsleep 1", edit: few, types: []runtimes.ErrorType{runtimes.ProcessLimit}},
-		{class: hostile.Processes, name: "fork bomb that leaves", source: "bomb() { bomb | bomb & }\nbomb\necho '\"left\"'", edit: few, check: leftOrLimited},
+		{class: hostile.Processes, name: "fork bomb whose parent exits", source: "bomb() { bomb | bomb & }\nbomb\necho '\"left\"'", edit: few, check: leftOrLimited},
 		{class: hostile.Output, name: "output flood", file: "flood", types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Output, name: "output flood of bytes", source: "cat /dev/urandom >&2", types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Disk, name: "disk bomb", file: "disk", edit: small, types: []runtimes.ErrorType{runtimes.DiskLimit}},
@@ -34,7 +34,7 @@ func bashAttacks() []attack {
 		{class: hostile.Memory, name: "endless recursion", file: "recursion", types: []runtimes.ErrorType{runtimes.RecursionLimit}},
 		{class: hostile.ParserBombs, mute: true, name: "parser bomb of brackets", source: strings.Repeat("(", 200_000), types: []runtimes.ErrorType{runtimes.SyntaxError, runtimes.RecursionLimit, runtimes.MemoryLimit}},
 		{class: hostile.ParserBombs, mute: true, name: "parser bomb of expansions", source: "x=" + strings.Repeat("${a:-", 200_000), types: []runtimes.ErrorType{runtimes.SyntaxError, runtimes.RecursionLimit, runtimes.MemoryLimit}},
-		{class: hostile.Secrets, name: "sees the environment of the house",
+		{class: hostile.Secrets, name: "sees the environment of the server",
 			source: "echo \"\\\"$(env | cut -d= -f1 | sort | tr '\\n' ' ')\\\"\"",
 			edit:   bare, output: `"HOME INPUT INPUT_FILE LANG OUTPUT PATH PWD SHLVL TMPDIR _ "`,
 		},
@@ -54,18 +54,18 @@ func bashAttacks() []attack {
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 				wants(`"done"`)(t, o, nil)
 				if o.Usage.Run.Seconds() > 2 {
-					t.Errorf("the daemon held the run for %v", o.Usage.Run)
+					t.Errorf("the daemon delayed the end of the run by %v", o.Usage.Run)
 				}
 			},
 		},
 		{class: hostile.Signals, name: "takes the host's lock and keeps it", source: "read -r -N1 -u \"$__atelier_pipe\" x\natelier log info never", edit: second, types: []runtimes.ErrorType{runtimes.Timeout}},
-		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
+		{class: hostile.HostFiles, name: "reads and writes files of the host", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
 		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "leave_marks", output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.OtherRuns, name: "leaves a mark", source: "touch /tmp/m /dev/shm/m m; echo '\"left\"'", output: `"left"`},
-		{class: hostile.OtherRuns, name: "looks for the mark of the run before", source: "ls /tmp/m /dev/shm/m m 2>/dev/null | wc -l", output: "0"},
+		{class: hostile.OtherRuns, name: "looks for the mark of the previous run", source: "ls /tmp/m /dev/shm/m m 2>/dev/null | wc -l", output: "0"},
 		{class: hostile.Output, name: "result that is too large", source: "head -c 3000000 /dev/zero | tr '\\0' x >\"$OUTPUT\"; sed -i 's/.*/\"&\"/' \"$OUTPUT\"", types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Disk, name: "a file with a hole", source: "set -e\ntruncate -s 1T /work/x", types: []runtimes.ErrorType{runtimes.DiskLimit}},
 		{class: hostile.Files, name: "too many open files", file: "open", types: []runtimes.ErrorType{runtimes.RuntimeError}},
@@ -76,7 +76,7 @@ func bashAttacks() []attack {
 	}
 }
 
-// leftOrLimited accepts both results, because the bombs may reach the limit before their parent ends.
+// leftOrLimited accepts the output and a process limit, because the bomb may reach the limit before its parent exits.
 func leftOrLimited(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if string(o.Output) != `"left"` && (o.Error == nil || o.Error.Type != runtimes.ProcessLimit) {
@@ -84,7 +84,7 @@ func leftOrLimited(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	}
 }
 
-// noForeignFileOfBash checks that an error's position is in the script or absent.
+// noForeignFileOfBash checks that the position of an error is in the script, or that it has none.
 func noForeignFileOfBash(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.sh" {

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// canaries holds resources of this host that an escaped program could find: a world-readable file, listeners of every
-// kind, and a secret in the server's environment.
+// canaries holds resources of this host that only an escaped program could find: a world-readable file, listeners of
+// every kind, and a secret in the server's environment.
 type canaries struct {
 	file        string
-	environment map[string]string // shows a program where to search
+	environment map[string]string // environment variables that tell a program where to search
 	heard       atomic.Int64      // connections and datagrams
 }
 
@@ -88,11 +88,11 @@ func port(address net.Addr) string {
 	return number
 }
 
-// untouched requires that there were no connections and no writes.
+// untouched fails the test if a program has connected to a canary or changed the file.
 func (c *canaries) untouched(t *testing.T) {
 	t.Helper()
 	if n := c.heard.Load(); n > 0 {
-		t.Errorf("%d connections from within", n)
+		t.Errorf("%d connections from the sandbox", n)
 	}
 	if text, err := os.ReadFile(c.file); err != nil || string(text) != `"canary"` {
 		t.Errorf("the canary is %q, %v", text, err)

@@ -24,9 +24,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// TestHostileControls runs attacks of every class without their protection, and requires them to succeed: a program
-// that can never do harm tests nothing. If the protection is a limit, the limit is lifted. If it can be disabled, it is
-// disabled. Otherwise the same program runs without a sandbox, in a temporary folder and against expendable canaries.
+// TestHostileControls runs an attack of every class without its protection, and checks that it succeeds. Otherwise the
+// attack would be no test of the protection. A limit is raised, and a protection that can be disabled is disabled. In
+// all other cases the program runs without a sandbox, in a temporary folder and with canaries of its own.
 func TestHostileControls(t *testing.T) {
 	t.Parallel()
 	controls := map[hostile.Class]func(*testing.T){
@@ -87,7 +87,7 @@ func TestHostileControls(t *testing.T) {
 	}
 }
 
-// limited is a program that ends by itself, and the limit that stops it earlier.
+// limited is a program that ends without help, and a limit that stops it earlier.
 type limited struct {
 	language     runtimes.Language
 	source       string
@@ -170,17 +170,17 @@ func neighbourSeen(t *testing.T) {
 
 func calledHome(t *testing.T) {
 	c := plant(t)
-	// A lookup is a datagram: if it reaches the canary, it would also reach a resolver.
+	// A DNS lookup is a datagram. If datagrams reach the canary, a lookup would reach a resolver.
 	found := outside(t, c, "network")
 	for _, want := range []string{"tcp", "udp", "unix", "abstract"} {
 		if !slices.Contains(found, want) {
 			t.Errorf("found %q, want %s", found, want)
 		}
 	}
-	// The program ends when the kernel has its connections, and the canary may accept them later.
+	// The program may end before the canary has accepted its connections.
 	for deadline := time.Now().Add(remainsTimeout); c.heard.Load() < 3; <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d heard", c.heard.Load())
+			t.Fatalf("the canaries received only %d connections", c.heard.Load())
 		}
 	}
 }
@@ -195,7 +195,7 @@ func seccompMasked(t *testing.T) {
 		t.Errorf("%s, %+v: %s", outcome.Output, outcome.Error, host.Stderr(t))
 	}
 	if !strings.Contains(outcome.Level, sandbox.Seccomp) {
-		t.Errorf("the run does not say what was missing: %s", outcome.Level)
+		t.Errorf("the run does not report the missing protection: %s", outcome.Level)
 	}
 }
 
@@ -207,7 +207,7 @@ func daemonLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	cmd.Stdout, cmd.Stderr = null, null // the daemon would hold a pipe open
+	cmd.Stdout, cmd.Stderr = null, null // the daemon would keep a pipe open
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func daemonLives(t *testing.T) {
 	}
 }
 
-// parsers parse in this process, without the protections of the server.
+// parsers parse a text in this process, without the protections of the server.
 var parsers = map[string]func(string){
 	"esbuild": func(text string) { api.Transform(text, api.TransformOptions{}) },
 	"goja":    func(text string) { _, _ = parser.ParseFile(nil, "x.js", text, 0, parser.WithDisableSourceMaps) },
@@ -257,7 +257,7 @@ func parsersDie(t *testing.T) {
 	}
 }
 
-// linkFollowed collects a result without protection against links.
+// linkFollowed checks that reading a result without protection follows a link to the canary.
 func linkFollowed(t *testing.T) {
 	c := plant(t)
 	dir := t.TempDir()
@@ -273,11 +273,11 @@ func linkFollowed(t *testing.T) {
 	h := open(t, runtimes.Bash, controlServer)
 	outcome, _ := runtimetest.Run(t, h, h.job(t, attack{source: `ln -s "$CANARY" "$OUTPUT"`, mute: true}, "", c))
 	if outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
-		t.Errorf("in the jail: %s, %+v", outcome.Output, outcome.Error)
+		t.Errorf("in the sandbox: %s, %+v", outcome.Output, outcome.Error)
 	}
 }
 
-// escapesArrive prints a program's output without removing escape sequences.
+// escapesArrive checks that escape sequences in a program's output reach a terminal if nothing removes them.
 func escapesArrive(t *testing.T) {
 	h := open(t, runtimes.Bash, controlServer)
 	outcome, host := runtimetest.Run(t, h, h.programs.Job("printf '\\e]0;owned\\a'"))

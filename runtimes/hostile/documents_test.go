@@ -24,7 +24,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// doubling returns a schema in which each of n levels refers twice to the next, down to a pattern.
+// doubling returns a schema in which each of n levels refers twice to the next level. The last level is a pattern.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs":{"d0":{"pattern":"^a"}`)
@@ -74,11 +74,11 @@ func TestHostileSchemas(t *testing.T) {
 		}
 		asked = 0
 		if err := compiled.Validate("a"); err != nil || asked < 1<<12 {
-			t.Errorf("a validator without the wall looks %d times: %v", asked, err)
+			t.Errorf("a validator without the protection evaluates the pattern %d times: %v", asked, err)
 		}
 		reads, err := compiler.Compile("https://a.invalid/reader")
 		if err != nil || reads.Validate("of the host") != nil {
-			t.Errorf("a compiler without the wall does not read the file: %v", err)
+			t.Errorf("a compiler without the protection does not read the file: %v", err)
 		}
 	})
 
@@ -99,46 +99,46 @@ func TestHostileSchemas(t *testing.T) {
 		"ten to the tenth": `{"$ref":"#/$defs/d0","$defs":{` + many(10, func(i int) string {
 			return fmt.Sprintf(`"d%d":{"anyOf":[%s]}`, i, many(10, func(int) string { return fmt.Sprintf(`{"$ref":"#/$defs/d%d"}`, i+1) }))
 		}) + `,"d10":{}}}`,
-		"a chain of references":      `{"$ref":"#/$defs/d0","$defs":{` + many(1000, func(i int) string { return fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"}`, i, i+1) }) + `,"d1000":{}}}`,
-		"nested 10,000 deep":         strings.Repeat(`{"items":`, 10_000) + "{}" + strings.Repeat("}", 10_000),
-		"nested without an end":      strings.Repeat(`{"not":`, 30_000),
-		"10,000 schemas":             `{"allOf":[` + many(10_000, func(int) string { return "{}" }) + `]}`,
-		"10,000 properties":          `{"properties":{` + many(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`,
-		"an enum of 100,000":         `{"enum":[` + many(20_000, func(i int) string { return fmt.Sprint(i) }) + `]}`,
-		"300 names":                  `{"allOf":[` + many(300, func(i int) string { return fmt.Sprintf(`{"$id":"n%d"}`, i) }) + `]}`,
-		"references to odd places":   `{"allOf":[` + many(100, func(i int) string { return fmt.Sprintf(`{"$ref":"#/x/%d"}`, i) }) + `],"x":[` + many(100, func(int) string { return "{}" }) + `]}`,
-		"a megabyte":                 `{"title":"` + strings.Repeat("x", 1<<20) + `"}`,
-		"a number of a million":      `{"minimum":1e1000000}`,
-		"a number of many digits":    `{"multipleOf":0.` + strings.Repeat("1", 100_000) + `}`,
-		"a pattern written out":      `{"pattern":"` + strings.Repeat("(a{1,1000})", 20) + `"}`,
-		"a pattern of brackets":      `{"pattern":"` + strings.Repeat("(", 1_900) + `"}`,
-		"a long pattern":             `{"pattern":"` + strings.Repeat("a", 100_000) + `"}`,
-		"a key twice":                `{"type":"object","type":"array"}`,
-		"a file of the host":         `{"$ref":"file:///etc/passwd"}`,
-		"a nearby file":              `{"items":{"$ref":"../../etc/passwd"}}`,
-		"another host":               `{"$ref":"http://169.254.169.254/latest/meta-data"}`,
-		"another host by its $id":    `{"$id":"http://127.0.0.1:1/","items":{"$ref":"x.json"}}`,
-		"another language of itself": `{"$schema":"http://127.0.0.1:1/schema"}`,
+		"a chain of references":       `{"$ref":"#/$defs/d0","$defs":{` + many(1000, func(i int) string { return fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"}`, i, i+1) }) + `,"d1000":{}}}`,
+		"nested 10,000 deep":          strings.Repeat(`{"items":`, 10_000) + "{}" + strings.Repeat("}", 10_000),
+		"nested without an end":       strings.Repeat(`{"not":`, 30_000),
+		"10,000 schemas":              `{"allOf":[` + many(10_000, func(int) string { return "{}" }) + `]}`,
+		"10,000 properties":           `{"properties":{` + many(10_000, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`,
+		"an enum of 100,000":          `{"enum":[` + many(20_000, func(i int) string { return fmt.Sprint(i) }) + `]}`,
+		"300 names":                   `{"allOf":[` + many(300, func(i int) string { return fmt.Sprintf(`{"$id":"n%d"}`, i) }) + `]}`,
+		"references to odd locations": `{"allOf":[` + many(100, func(i int) string { return fmt.Sprintf(`{"$ref":"#/x/%d"}`, i) }) + `],"x":[` + many(100, func(int) string { return "{}" }) + `]}`,
+		"a megabyte":                  `{"title":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"a number of a million":       `{"minimum":1e1000000}`,
+		"a number of many digits":     `{"multipleOf":0.` + strings.Repeat("1", 100_000) + `}`,
+		"a pattern written out":       `{"pattern":"` + strings.Repeat("(a{1,1000})", 20) + `"}`,
+		"a pattern of brackets":       `{"pattern":"` + strings.Repeat("(", 1_900) + `"}`,
+		"a long pattern":              `{"pattern":"` + strings.Repeat("a", 100_000) + `"}`,
+		"a key twice":                 `{"type":"object","type":"array"}`,
+		"a file of the host":          `{"$ref":"file:///etc/passwd"}`,
+		"a nearby file":               `{"items":{"$ref":"../../etc/passwd"}}`,
+		"another host":                `{"$ref":"http://169.254.169.254/latest/meta-data"}`,
+		"another host by its $id":     `{"$id":"http://127.0.0.1:1/","items":{"$ref":"x.json"}}`,
+		"another language of itself":  `{"$schema":"http://127.0.0.1:1/schema"}`,
 	} {
 		egressAttack(t, hostile.SchemaBombs, name, func(t *testing.T) {
-			_, err := schema.Compile([]byte(text)) // half of the test is that this call ends
+			_, err := schema.Compile([]byte(text)) // must return in time
 			if !fault.Is(err, fault.InvalidInput) {
 				t.Errorf("taken: %v", err)
 			}
 		})
 	}
 	for name, tt := range map[string]struct{ schema, document string }{
-		"a pattern that backtracks":       {`{"pattern":"^(?=a)(a+)+$"}`, `"` + strings.Repeat("a", 5000) + `!"`},
-		"one that does in a thousand":     {`{"items":{"pattern":"^(?=a)(a+)+$"}}`, `[` + many(1000, func(int) string { return `"` + strings.Repeat("a", 26) + `!"` }) + `]`},
-		"one that does in names":          {`{"patternProperties":{"^(?=a)(a+)+$":{}}}`, `{"` + strings.Repeat("a", 5000) + `!":1}`},
-		"recursion in two places":         {`{"items":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"null"}]},"maxItems":1}`, strings.Repeat("[", 200) + "1,2" + strings.Repeat("]", 200)},
-		"equal things among 50,000":       {`{"uniqueItems":true}`, `[` + many(50_000, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) }) + `,{"a":7.0}]`},
-		"a pattern in a pattern":          {`{"pattern":"^((a{1,1000}){1,1000}){1,1000}$"}`, `"` + strings.Repeat("a", 5000) + `!"`},
-		"many schemas for many values":    {`{"allOf":[` + many(1900, func(int) string { return `{"additionalProperties":{}}` }) + `]}`, `{` + many(50_000, func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}`},
-		"a multiple among many digits":    {`{"multipleOf":3}`, strings.Repeat("9", 1_000_000)},
-		"a document without an end":       {`{"type":"object"}`, strings.Repeat(`{"a":`, 1_000_000)},
-		"a key twice in the document":     {`{"type":"object"}`, `{"a":1,"a":2}`},
-		"a document with half a document": {`{"type":"object"}`, `{} {`},
+		"a pattern that backtracks":                      {`{"pattern":"^(?=a)(a+)+$"}`, `"` + strings.Repeat("a", 5000) + `!"`},
+		"a pattern that backtracks in a thousand values": {`{"items":{"pattern":"^(?=a)(a+)+$"}}`, `[` + many(1000, func(int) string { return `"` + strings.Repeat("a", 26) + `!"` }) + `]`},
+		"a pattern that backtracks in names":             {`{"patternProperties":{"^(?=a)(a+)+$":{}}}`, `{"` + strings.Repeat("a", 5000) + `!":1}`},
+		"recursion in two places":                        {`{"items":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"null"}]},"maxItems":1}`, strings.Repeat("[", 200) + "1,2" + strings.Repeat("]", 200)},
+		"equal values among 50,000":                      {`{"uniqueItems":true}`, `[` + many(50_000, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) }) + `,{"a":7.0}]`},
+		"a pattern in a pattern":                         {`{"pattern":"^((a{1,1000}){1,1000}){1,1000}$"}`, `"` + strings.Repeat("a", 5000) + `!"`},
+		"many schemas for many values":                   {`{"allOf":[` + many(1900, func(int) string { return `{"additionalProperties":{}}` }) + `]}`, `{` + many(50_000, func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}`},
+		"a multiple among many digits":                   {`{"multipleOf":3}`, strings.Repeat("9", 1_000_000)},
+		"a document without an end":                      {`{"type":"object"}`, strings.Repeat(`{"a":`, 1_000_000)},
+		"a key twice in the document":                    {`{"type":"object"}`, `{"a":1,"a":2}`},
+		"a document with half a document":                {`{"type":"object"}`, `{} {`},
 	} {
 		egressAttack(t, hostile.SchemaBombs, name, func(t *testing.T) {
 			s, err := schema.Compile([]byte(tt.schema))
@@ -146,7 +146,7 @@ func TestHostileSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 			if details := s.Validate([]byte(tt.document)); len(details) == 0 || len(details) > schema.MaxDetails {
-				t.Errorf("%d things wrong", len(details))
+				t.Errorf("%d problems", len(details))
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestHostilePaths(t *testing.T) {
 			}
 		}
 		if err := os.WriteFile(filepath.Join(box, "../x"), []byte("x"), 0o600); err != nil || len(escaped) < 6 || !slices.Contains(escaped, "a/../../x") {
-			t.Errorf("without the wall %q are outside, %v", escaped, err)
+			t.Errorf("without the protection %q are outside the folder, %v", escaped, err)
 		}
 	})
 	for _, name := range outside {
@@ -222,8 +222,8 @@ func TestHostilePaths(t *testing.T) {
 	works(t, s)
 }
 
-// TestHostilePathsInTheJail sends paths to the sandbox that no API accepts. Code that writes files there is confined to
-// its folder.
+// TestHostilePathsInTheJail checks that the sandbox writes no file outside its folder, even for paths that no API
+// accepts.
 func TestHostilePathsInTheJail(t *testing.T) {
 	t.Parallel()
 	h := open(t, runtimes.Bash, pathsServer)

@@ -29,7 +29,7 @@ func serve(t *testing.T) *servertest.Server {
 	return s
 }
 
-// works sends the next request, which must succeed as usual.
+// works sends a normal request after an attack. It must succeed.
 func works(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	if answer := s.Script(t, "output 7"); answer.Status != http.StatusOK || string(answer.Run(t).Output) != "7" {
@@ -46,7 +46,7 @@ func egressAttack(t *testing.T, class hostile.Class, name string, attack func(t 
 	})
 }
 
-// careless starts a server without protections: it accepts every name, page, size and speed.
+// careless starts a server without protections: it accepts every Host and Origin, and requests of any size and speed.
 func careless(t *testing.T) string {
 	t.Helper()
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
@@ -80,7 +80,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(4 * time.Minute)); err != nil { // a hang fails the test
+	if err := conn.SetDeadline(time.Now().Add(4 * time.Minute)); err != nil { // a server that hangs fails the test
 		t.Fatal(err)
 	}
 	return conn
@@ -92,7 +92,7 @@ func status0(t *testing.T, conn net.Conn) (status int, body string) {
 	if err != nil {
 		var late net.Error
 		if errors.As(err, &late) && late.Timeout() {
-			t.Errorf("neither an answer nor an end: %v", err)
+			t.Errorf("the server neither answers nor closes the connection: %v", err)
 		}
 		return 0, ""
 	}
@@ -103,7 +103,7 @@ func status0(t *testing.T, conn net.Conn) (status int, body string) {
 
 func address(s *servertest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 
-// ended waits until the other side closes a connection.
+// ended waits until the server closes a connection.
 func ended(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if _, err := io.Copy(io.Discard, conn); err != nil {
@@ -119,7 +119,7 @@ func TestHostileHosts(t *testing.T) {
 	s := serve(t)
 	control(t, hostile.Hosts, func(t *testing.T) {
 		if status, _ := raw(t, careless(t), "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"); status != http.StatusOK {
-			t.Errorf("a server without the wall answers %d", status)
+			t.Errorf("a server without the protection answers %d", status)
 		}
 	})
 	for _, name := range []string{
@@ -159,15 +159,15 @@ func TestHostileOrigins(t *testing.T) {
 	upgrade := "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 	control(t, hostile.Origins, func(t *testing.T) {
 		if status, _ := raw(t, careless(t), "GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n"+upgrade+"\r\n"); status != http.StatusSwitchingProtocols {
-			t.Errorf("a server without the wall answers %d", status)
+			t.Errorf("a server without the protection answers %d", status)
 		}
 	})
 	const body = `{"language":"bash","runtime":"script","code":"output 1"}`
 	for name, header := range map[string]string{
 		"another site": "Origin: https://evil.example", "nobody": "Origin: null", "another port": "Origin: http://127.0.0.1:1", "another scheme": "Origin: https://" + address(s),
-		"a name that begins like ours": "Origin: http://" + address(s) + ".evil.example", "empty": "Origin: ", "a file": "Origin: file://",
+		"a name that begins with the server's": "Origin: http://" + address(s) + ".evil.example", "empty": "Origin: ", "a file": "Origin: file://",
 		"two": "Origin: http://" + address(s) + "\r\nOrigin: https://evil.example", "cross-site": "Sec-Fetch-Site: cross-site", "same site": "Sec-Fetch-Site: same-site",
-		"ours, fetched from afar": "Origin: http://" + address(s) + "\r\nSec-Fetch-Site: cross-site",
+		"the server's, but cross-site": "Origin: http://" + address(s) + "\r\nSec-Fetch-Site: cross-site",
 	} {
 		head := " HTTP/1.1\r\nHost: " + address(s) + "\r\nAuthorization: Bearer " + secretToken + "\r\n" + header + "\r\n"
 		egressAttack(t, hostile.Origins, name+" posts", func(t *testing.T) {
@@ -191,15 +191,15 @@ func TestHostileSlowClients(t *testing.T) {
 	const begun = "POST /api/v1/execute HTTP/1.1\r\nHost: localhost\r\n"
 	token := "Authorization: Bearer " + secretToken + "\r\n"
 	slow := map[string]string{
-		"no request at all":                "",
-		"half a line":                      "GET /hea",
-		"headers without an end":           begun + "X-A: 1\r\n",
-		"no body":                          begun + token + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n",
-		"half a body":                      begun + token + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"language\":",
-		"half a chunk":                     begun + token + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
-		"no body, and nobody":              begun + "Content-Length: 100\r\n\r\n",
-		"no body, and the wrong name":      "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
-		"no body for a route that is none": "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+		"no request at all":            "",
+		"half a line":                  "GET /hea",
+		"headers without an end":       begun + "X-A: 1\r\n",
+		"no body":                      begun + token + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n",
+		"half a body":                  begun + token + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"language\":",
+		"half a chunk":                 begun + token + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+		"no body, and nobody":          begun + "Content-Length: 100\r\n\r\n",
+		"no body, and the wrong name":  "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
+		"no body for an unknown route": "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
 	}
 	held := careless(t)
 	rest := dial(t, held)
@@ -215,25 +215,25 @@ func TestHostileSlowClients(t *testing.T) {
 			}
 		}
 	}
-	works(t, s) // while all connections are open
+	works(t, s) // the server must answer while all the connections are open
 	for name, conn := range conns {
 		egressAttack(t, hostile.SlowClients, name, func(t *testing.T) {
 			ended(t, conn)
 			works(t, s)
 		})
 	}
-	control(t, hostile.SlowClients, func(t *testing.T) { // the other server has been waiting all this time
+	control(t, hostile.SlowClients, func(t *testing.T) { // the careless server has been waiting since the start
 		if _, err := io.WriteString(rest, "Host: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if status, _ := status0(t, rest); status != http.StatusOK {
-			t.Errorf("a server without the wall answers %d", status)
+			t.Errorf("a server without the protection answers %d", status)
 		}
 	})
 	works(t, s)
 }
 
-// control runs an attack of a class on a server or library without the protection. It must succeed there.
+// control runs an attack of a class on a server or library without the protection. The attack must succeed there.
 func control(t *testing.T, class hostile.Class, attack func(t *testing.T)) {
 	t.Helper()
 	t.Run("control/"+string(class), func(t *testing.T) {
@@ -242,7 +242,8 @@ func control(t *testing.T, class hostile.Class, attack func(t *testing.T)) {
 	})
 }
 
-// try sends a request that may be rejected before it is sent completely.
+// try sends a request that the server may reject before it is sent completely. It returns the status, 0 if the
+// connection was closed.
 func try(t *testing.T, s *servertest.Server, method, path string, body any, headers ...servertest.Headers) int {
 	t.Helper()
 	answer, err := s.Try(context.WithoutCancel(t.Context()), method, path, body, headers...)

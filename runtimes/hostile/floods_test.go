@@ -32,7 +32,7 @@ func TestHostileFloods(t *testing.T) {
 	_ = flat.Close()
 	control(t, hostile.Floods, func(t *testing.T) {
 		if status, _ := raw(t, careless(t), "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-A: "+strings.Repeat("x", 2<<20)+"\r\n\r\n"); status != http.StatusOK {
-			t.Errorf("a server without the wall answers %d to long headers", status)
+			t.Errorf("a server without the protection answers %d to long headers", status)
 		}
 		in, err := gzip.NewReader(bytes.NewReader(zipped.Bytes()))
 		if err != nil {
@@ -56,26 +56,26 @@ func TestHostileFloods(t *testing.T) {
 		text string
 		want map[int]bool
 	}{
-		"one long header":          {"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + long + "\r\n\r\n", refused(431, none)},
-		"many headers":             {"GET /health HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-A: 1\r\n", 50_000) + "\r\n", refused(431, none)},
-		"many names of headers":    {"GET /health HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-"+long[:50]+": 1\r\n", 5_000) + "\r\n", refused(431, none)},
-		"a header without an end":  {"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("x", 8<<20), refused(431, none)},
-		"cookies":                  {"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nCookie: " + strings.Repeat("a=1; ", 40_000) + "\r\n\r\n", refused(431, none)},
-		"a long token":             {"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + long[:60_000] + "\r\n\r\n", refused(401)},
-		"a long address":           {"GET /" + strings.Repeat("x", 2<<20) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", refused(431, 414, none)},
-		"a deep address":           {"GET /api/v1" + strings.Repeat("/a", 25_000) + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secretToken + "\r\n\r\n", refused(404)},
-		"many parameters":          {"GET /api/v1/runs?" + strings.Repeat("a=1&", 12_000) + "status=bogus HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secretToken + "\r\n\r\n", refused(422, 400)},
-		"a method that is none":    {long[:60_000] + " / HTTP/1.1\r\nHost: localhost\r\n\r\n", refused(400, 405, none)},
-		"trailers":                 {execute + "Transfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n2\r\n{}\r\n0\r\nX-A: " + long + "\r\n\r\n", refused(400, 422, none)},
-		"a body of unknown end":    {execute + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("10000\r\n"+strings.Repeat(" ", 0x10000)+"\r\n", 800), refused(413)},
-		"a body beyond integers":   {execute + "Content-Length: 99999999999999999999\r\n\r\n{}", refused(400)},
-		"a body of an exabyte":     {execute + "Content-Length: 1000000000000000000\r\n\r\n{}", refused(413)},
-		"a body of less":           {execute + "Content-Length: -1\r\n\r\n{}", refused(400)},
-		"two lengths":              {execute + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", refused(400)},
-		"a length and chunks":      {execute + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x", refused(400, 422)},
-		"another coding":           {execute + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", refused(400, 501)},
-		"extensions of chunks":     {execute + "Transfer-Encoding: chunked\r\n\r\n2;" + long + "\r\n{}\r\n0\r\n\r\n", refused(400, none)},
-		"extensions of all chunks": {execute + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;"+long[:2000]+"\r\n \r\n", 1000) + "0\r\n\r\n", refused(400, none)},
+		"one long header":           {"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + long + "\r\n\r\n", refused(431, none)},
+		"many headers":              {"GET /health HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-A: 1\r\n", 50_000) + "\r\n", refused(431, none)},
+		"many names of headers":     {"GET /health HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-"+long[:50]+": 1\r\n", 5_000) + "\r\n", refused(431, none)},
+		"a header without an end":   {"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("x", 8<<20), refused(431, none)},
+		"cookies":                   {"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nCookie: " + strings.Repeat("a=1; ", 40_000) + "\r\n\r\n", refused(431, none)},
+		"a long token":              {"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + long[:60_000] + "\r\n\r\n", refused(401)},
+		"a long address":            {"GET /" + strings.Repeat("x", 2<<20) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", refused(431, 414, none)},
+		"a deep address":            {"GET /api/v1" + strings.Repeat("/a", 25_000) + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secretToken + "\r\n\r\n", refused(404)},
+		"many parameters":           {"GET /api/v1/runs?" + strings.Repeat("a=1&", 12_000) + "status=bogus HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secretToken + "\r\n\r\n", refused(422, 400)},
+		"an invalid method":         {long[:60_000] + " / HTTP/1.1\r\nHost: localhost\r\n\r\n", refused(400, 405, none)},
+		"trailers":                  {execute + "Transfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n2\r\n{}\r\n0\r\nX-A: " + long + "\r\n\r\n", refused(400, 422, none)},
+		"a body of unknown length":  {execute + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("10000\r\n"+strings.Repeat(" ", 0x10000)+"\r\n", 800), refused(413)},
+		"a body beyond integers":    {execute + "Content-Length: 99999999999999999999\r\n\r\n{}", refused(400)},
+		"a body of an exabyte":      {execute + "Content-Length: 1000000000000000000\r\n\r\n{}", refused(413)},
+		"a body of negative length": {execute + "Content-Length: -1\r\n\r\n{}", refused(400)},
+		"two lengths":               {execute + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", refused(400)},
+		"a length and chunks":       {execute + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x", refused(400, 422)},
+		"another coding":            {execute + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", refused(400, 501)},
+		"extensions of chunks":      {execute + "Transfer-Encoding: chunked\r\n\r\n2;" + long + "\r\n{}\r\n0\r\n\r\n", refused(400, none)},
+		"extensions of all chunks":  {execute + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;"+long[:2000]+"\r\n \r\n", 1000) + "0\r\n\r\n", refused(400, none)},
 	} {
 		egressAttack(t, hostile.Floods, name, func(t *testing.T) {
 			if status, body := raw(t, address(s), tt.text); !tt.want[status] {
@@ -104,7 +104,7 @@ func TestHostileFloods(t *testing.T) {
 		}
 		defer conn.Close()
 		if got := answer.Header.Get("Sec-WebSocket-Extensions"); got != "" {
-			t.Errorf("it would inflate: %s", got)
+			t.Errorf("compression was negotiated: %s", got)
 		}
 		_ = conn.WriteMessage(websocket.BinaryMessage, zeros) // the connection may close before the end
 		for err == nil {
@@ -122,11 +122,11 @@ func TestHostileDocuments(t *testing.T) {
 	control(t, hostile.Documents, func(t *testing.T) {
 		var deep any
 		if err := json.Unmarshal([]byte(nested("[", "]", 9_999)), &deep); err != nil {
-			t.Errorf("a decoder without the wall: %v", err)
+			t.Errorf("a decoder without the protection: %v", err)
 		}
 		var doubled struct{ Version string }
 		if err := json.Unmarshal([]byte(`{"version":"1.0.0","VERSION":"draft","version":"latest"}`), &doubled); err != nil || doubled.Version != "latest" {
-			t.Errorf("a decoder without the wall takes %q, %v", doubled.Version, err)
+			t.Errorf("a decoder without the protection takes %q, %v", doubled.Version, err)
 		}
 	})
 	body := func(input string) string {
@@ -152,13 +152,13 @@ func TestHostileDocuments(t *testing.T) {
 		"a leading zero":                body("01"),
 		"a plus":                        body("+1"),
 		"a single quote":                body("'x'"),
-		"bytes that are no UTF-8":       body("\"\xff\xfe\""),
+		"bytes that are not UTF-8":      body("\"\xff\xfe\""),
 		"half a pair, as bytes":         body("\"\xed\xa0\x80\""),
 		"a control character in a text": body("\"\x00\""),
 		"a byte order mark":             "\ufeff" + body("1"),
 		"UTF-16":                        "\xff\xfe{\x00}\x00",
 		"an unknown field":              `{"language":"bash","runtime":"script","code":"output 1","__proto__":{"admin":true}}`,
-		"nothing but a text":            `"execute"`,
+		"only a string":                 `"execute"`,
 		"null":                          `null`,
 	} {
 		egressAttack(t, hostile.Documents, name, func(t *testing.T) {

@@ -34,7 +34,7 @@ type wiretap struct {
 
 func (w *wiretap) Prepare(ctx context.Context, profile sandbox.Profile) (worker.Jail, error) {
 	jail, err := w.Jailer.Prepare(ctx, profile)
-	if err == nil && jail.Network() != nil && unix.Geteuid() == 0 { // no other test can capture there
+	if err == nil && jail.Network() != nil && unix.Geteuid() == 0 { // only root can capture packets, and no other test uses this network
 		w.tap(jail.Network())
 	}
 	return jail, err
@@ -56,7 +56,7 @@ func (w *wiretap) tap(listener net.Listener) {
 	defer unix.Close(namespace)
 	sniffer := make(chan int)
 	go func() {
-		runtime.LockOSThread() // the thread ends with its namespace
+		runtime.LockOSThread() // the thread is not reused, because its namespace was changed
 		defer close(sniffer)
 		if err := unix.Setns(namespace, unix.CLONE_NEWNET); err != nil {
 			w.t.Error(err)
@@ -98,7 +98,8 @@ func (w *wiretap) heard() (own int, others []string) {
 	return own, others
 }
 
-// grants is the allowed destination of a language's programs: the address of a server on this machine's loopback.
+// grants is the test of granted hosts for one language. The granted host is a server on this machine's loopback
+// interface.
 type grants struct {
 	server *server
 	engine engine
@@ -166,14 +167,14 @@ var get = map[runtimes.Language]string{
 	runtimes.JavaScript: "export default async () => {\n  const answer = await fetch('URL')\n  if (!answer.ok) throw new Error(`status ${answer.status}`)\n  return answer.json()\n}\n",
 }
 
-// withCtx holds the same programs with the host function, in languages where that is a different way.
+// withCtx holds programs that do the same with the host function fetch, for languages in which get does not use it.
 var withCtx = map[runtimes.Language]string{
 	runtimes.Python: "def main(ctx):\n    return ctx.fetch('URL').json()\n",
 	runtimes.Bash:   "set -e\natelier call fetch '{\"url\":\"URL\"}' | jq '.text | fromjson' >\"$OUTPUT\"\n",
 }
 
-// TestHostileGranted expects that a program reaches its granted host and no other. Each decision is reported, and
-// packets leave only to the proxy.
+// TestHostileGranted checks that a program can reach its granted host and no other host. Each decision must be reported
+// as an event, and the sandbox must send packets only to the proxy.
 func TestHostileGranted(t *testing.T) {
 	t.Parallel()
 	for language, program := range get {
@@ -188,7 +189,7 @@ func TestHostileGranted(t *testing.T) {
 				}
 				matrix.Case(hostile.Network, language, held)
 			}
-			sub("reaches what was granted", func(t *testing.T) {
+			sub("reaches the granted host", func(t *testing.T) {
 				for _, text := range []string{program, withCtx[language]} {
 					if text == "" {
 						continue
@@ -202,7 +203,7 @@ func TestHostileGranted(t *testing.T) {
 					}
 				}
 			})
-			sub("is refused others", func(t *testing.T) {
+			sub("cannot reach other hosts", func(t *testing.T) {
 				for url, want := range map[string]string{
 					"http://127.0.0.1:1/": "127.0.0.1:1", "http://localhost:" + portOf(address) + "/": "localhost:" + portOf(address),
 					"https://api.example.com/v1": "api.example.com:443", "http://[::1]:" + portOf(address) + "/": "[::1]:" + portOf(address),
@@ -226,7 +227,7 @@ func TestHostileGranted(t *testing.T) {
 					}
 				}
 			})
-			sub("without a grant is told which", func(t *testing.T) {
+			sub("is told the missing grant", func(t *testing.T) {
 				for url, want := range map[string]string{
 					"https://api.example.com/v1": "api.example.com:443", "http://example.com:8080/": "example.com:8080",
 				} {
@@ -239,7 +240,7 @@ func TestHostileGranted(t *testing.T) {
 			})
 			own, others := g.tap.heard()
 			if len(others) > 0 {
-				t.Errorf("packets to others: %q", others)
+				t.Errorf("packets to other destinations: %q", others)
 			}
 			if own == 0 && language != runtimes.JavaScript && unix.Geteuid() == 0 {
 				t.Error("nothing was captured")

@@ -17,25 +17,25 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// attack is a hostile program and its required end.
+// attack is a hostile program with the result that it must have.
 type attack struct {
 	class     hostile.Class
 	name      string
 	source    string
-	file      string // program of the catalogue, instead of source
+	file      string // name of a program of the catalogue, instead of source
 	alongside string // program of the catalogue that runs at the same time
 	edit      func(*runtimes.Job)
 	types     []runtimes.ErrorType // any of these; none if it must succeed
 	output    string               // required output, if any
-	again     bool                 // runs twice, and the second run is judged
-	mute      bool                 // fails before its first line, so there is no output to keep
+	again     bool                 // runs twice, and only the second result is checked
+	mute      bool                 // fails before its first line, so it prints nothing
 	check     func(*testing.T, runtimes.Outcome, *runtimetest.Host)
 }
 
-// sign is printed by every program before the attack. It shows that partial output is kept.
+// sign is printed by every program before the attack. It must be in the output of a run that fails.
 const sign = "the program began"
 
-// second is the time that a run may take beyond its limit.
+// second is the time that a run may take in addition to its time limit.
 const second = time.Second
 
 func TestHostile(t *testing.T) {
@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// suffer runs an attack and judges its end.
+// suffer runs an attack and checks its result, and that the next run works.
 func (h *server) suffer(t *testing.T, a attack) {
 	t.Helper()
 	c := plant(t)
@@ -75,7 +75,7 @@ func (h *server) suffer(t *testing.T, a attack) {
 		h.attack(t, a, c)
 	}
 	outcome, host, limit := h.attack(t, a, c)
-	if outcome.Usage.Run > limit+second { // one delay may come from other load on the machine, but a hang is late again
+	if outcome.Usage.Run > limit+second { // other load on the machine may delay one run, but a hang is late the second time too
 		t.Logf("ended after %v", outcome.Usage.Run)
 		if outcome, host, limit = h.attack(t, a, c); outcome.Usage.Run > limit+second {
 			t.Errorf("ended after %v, the limit is %v", outcome.Usage.Run, limit)
@@ -93,7 +93,7 @@ func (h *server) suffer(t *testing.T, a attack) {
 		t.Errorf("nothing said: %+v", outcome.Error)
 	}
 	if !a.mute && !strings.HasPrefix(host.Stderr(t), sign) {
-		t.Errorf("what it printed at first is lost: stderr %.200q", host.Stderr(t))
+		t.Errorf("the output before the attack is missing: stderr %.200q", host.Stderr(t))
 	}
 	if a.check != nil {
 		a.check(t, outcome, host)
@@ -102,7 +102,7 @@ func (h *server) suffer(t *testing.T, a attack) {
 	c.untouched(t)
 }
 
-// attack runs the program once and returns its time limit as limit.
+// attack runs the program once. It also returns the time limit of the run.
 func (h *server) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Outcome, host *runtimetest.Host, limit time.Duration) {
 	t.Helper()
 	job := h.job(t, a, a.file, c)
@@ -110,7 +110,8 @@ func (h *server) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.O
 	return outcome, host, job.Limits.Timeout()
 }
 
-// job returns the program with the values that it may know, and with the sign at its start.
+// job returns the program as a job. It adds a statement that prints sign, and inserts the values that the program may
+// know.
 func (h *server) job(t *testing.T, a attack, file string, c *canaries) runtimes.Job {
 	t.Helper()
 	text := a.source
@@ -157,7 +158,7 @@ func (h *server) neighbour(t *testing.T, c *canaries, a attack) func() {
 	}
 }
 
-// printable requires that the reported texts of a run contain no character that a terminal would execute.
+// printable checks that the result and the events of a run contain no control characters that a terminal would execute.
 func printable(t *testing.T, outcome runtimes.Outcome, host *runtimetest.Host) {
 	t.Helper()
 	text, err := json.Marshal(outcome)
@@ -172,7 +173,7 @@ func printable(t *testing.T, outcome runtimes.Outcome, host *runtimetest.Host) {
 	}
 }
 
-// wants requires one output, as a part of a longer check.
+// wants returns a check that requires an output.
 func wants(output string) func(*testing.T, runtimes.Outcome, *runtimetest.Host) {
 	return func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 		t.Helper()

@@ -11,13 +11,13 @@ import (
 
 func javascript() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1000 }
-	// These must end by their limit, even if the machine is very busy.
+	// These attacks must end by their limit and not by the timeout, even if the machine is very busy.
 	patient := func(j *runtimes.Job) {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
 	timeout := []runtimes.ErrorType{runtimes.Timeout}
 	memory := []runtimes.ErrorType{runtimes.MemoryLimit}
-	// The kernel may need more time for one huge allocation than the program has.
+	// The kernel may need more time for one huge allocation than the timeout allows.
 	either := []runtimes.ErrorType{runtimes.MemoryLimit, runtimes.Timeout}
 	run := func(body string) string { return "export default async (input, ctx) => {\n" + body + "\n}" }
 	return []attack{
@@ -79,16 +79,16 @@ func javascript() []attack {
 			source: run("return ['process', 'require', 'Deno', 'Bun', 'XMLHttpRequest', 'WebSocket', 'module', 'global'].filter((n) => n in globalThis)"),
 			output: `[]`,
 		},
-		{class: hostile.Kernel, name: "out by the constructor",
+		{class: hostile.Kernel, name: "escape by the constructor",
 			source: run("const g = console.log.constructor.constructor('return this')(); return [typeof g.process, typeof g.require, Object.keys(g)]"),
 			output: `["undefined","undefined",[]]`,
 		},
-		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
+		{class: hostile.HostFiles, name: "reads and writes files of the host", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
 		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "leave_marks", edit: withShared, output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
-		{class: hostile.Processes, name: "starts what would be processes", source: run("const made = []\nfor (const name of ['child_process', 'node:child_process', 'worker_threads', 'cluster']) { try { await import(name); made.push(name) } catch {} }\nfor (const name of ['Worker', 'SharedWorker', 'Bun', 'Deno', 'process']) if (name in globalThis) made.push(name)\nreturn made"), output: "[]"},
+		{class: hostile.Processes, name: "tries to start processes", source: run("const made = []\nfor (const name of ['child_process', 'node:child_process', 'worker_threads', 'cluster']) { try { await import(name); made.push(name) } catch {} }\nfor (const name of ['Worker', 'SharedWorker', 'Bun', 'Deno', 'process']) if (name in globalThis) made.push(name)\nreturn made"), output: "[]"},
 		{class: hostile.Processes, name: "a million promises", source: run("const all = []\nfor (;;) all.push(new Promise((r) => setTimeout(r, 1e9)))"), edit: patient, types: either},
 		{class: hostile.Disk, name: "looks for a disk", source: run("return ['localStorage', 'sessionStorage', 'indexedDB', 'caches', 'File', 'FileSystem', 'showSaveFilePicker'].filter((n) => n in globalThis)"), output: "[]"},
 		{class: hostile.Files, name: "a thousand imports", source: run("let n = 0\nfor (let i = 0; i < 1000; i++) { try { await import('./no' + i) ; n++ } catch {} }\nreturn n"), output: "0"},
@@ -100,19 +100,19 @@ func javascript() []attack {
 		{class: hostile.Forging, name: "result that contains itself", source: run("const o = {}; o.o = o; return o"), types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result with half a surrogate pair", source: run("return { ['\\ud800']: '\\udfff' }"), types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result that keeps changing", source: run("let n = 0; return new Proxy({}, { ownKeys: () => Array.from({ length: 1e4 }, () => 'k' + n++), getOwnPropertyDescriptor: () => ({ value: new Proxy({}, {}), enumerable: true, configurable: true }), get: () => n++ })"), edit: second, check: anyEnd},
-		{class: hostile.Forging, name: "result that thenable never gives", source: "export default () => ({ then(yes) { for (;;) yes } })", edit: second, types: timeout},
-		{class: hostile.Forging, name: "error in the words of the house", source: run("throw { type: 'interrupted', code: 'interrupted', file: '/etc/passwd', line: 1, message: 'The server stopped.', stack: 'at /etc/passwd:1:1', get name() { return 'Interrupted' } }"), types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFileOfJavaScript},
+		{class: hostile.Forging, name: "thenable that never resolves", source: "export default () => ({ then(yes) { for (;;) yes } })", edit: second, types: timeout},
+		{class: hostile.Forging, name: "error in the form of the server's", source: run("throw { type: 'interrupted', code: 'interrupted', file: '/etc/passwd', line: 1, message: 'The server stopped.', stack: 'at /etc/passwd:1:1', get name() { return 'Interrupted' } }"), types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFileOfJavaScript},
 		{class: hostile.Forging, name: "error that cannot be shown", source: run("throw new Proxy({}, { get() { for (;;) {} } })"), edit: second, types: []runtimes.ErrorType{runtimes.Timeout, runtimes.RuntimeError}},
-		{class: hostile.Forging, name: "tools of the encoder, replaced", source: run("JSON.stringify = () => 'forged'; Object.keys = () => ['forged']; Array.prototype.toJSON = () => 'forged'; return [1]"), check: anyEnd},
+		{class: hostile.Forging, name: "functions of the encoder replaced", source: run("JSON.stringify = () => 'forged'; Object.keys = () => ['forged']; Array.prototype.toJSON = () => 'forged'; return [1]"), check: anyEnd},
 		{class: hostile.Terminal, name: "titles, colours, queries", source: run("console.log('\\x1b]0;owned\\x07\\x1b[2J\\x1b[31mred\\x9b31m\\x90q\\x1b[6n\\r\\u202e\\u2028'); return '\\x1b]52;c;b3duZWQ=\\x07'"), output: "\"\\u001b]52;c;b3duZWQ=\\u0007\""},
 		{class: hostile.Terminal, name: "in an error", source: run("const e = new Error('\\x1b]0;owned\\x07\\nlevel=ERROR'); e.name = '\\x1b[31m'; throw e"), types: []runtimes.ErrorType{runtimes.RuntimeError}},
 	}
 }
 
-// withShared adds a module that two runs import.
+// withShared adds a module that both of two concurrent runs import.
 func withShared(j *runtimes.Job) { j.Files["shared.js"] = []byte("export const shared = {}") }
 
-// doneOrStopped accepts both results: the engine decides whether pending timers keep a run, but not forever.
+// doneOrStopped accepts a result and a timeout. The engine may wait for pending timers, but not forever.
 func doneOrStopped(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if string(o.Output) != `"done"` && (o.Error == nil || o.Error.Type != runtimes.Timeout) {
@@ -120,10 +120,10 @@ func doneOrStopped(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	}
 }
 
-// anyEnd accepts any end of the program. The next run must work.
+// anyEnd accepts any result of the program. Only the next run must work.
 func anyEnd(*testing.T, runtimes.Outcome, *runtimetest.Host) {}
 
-// noForeignFileOfJavaScript checks that an error's position is in the program or absent.
+// noForeignFileOfJavaScript checks that the position of an error is in the program, or that it has none.
 func noForeignFileOfJavaScript(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.js" {

@@ -16,15 +16,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/hostile"
 )
 
-// parserVar makes this test binary parse its stdin without a sandbox: see controls_test.go.
+// parserVar makes this test binary run a parser without a sandbox. controls_test.go uses it.
 const parserVar = "ATELIER_TEST_PARSER"
 
-// secretVar is in the environment of this process, as a server's secrets are in its environment.
+// secretVar is a variable in the environment of this process. It stands for the secrets in the environment of a server.
 const secretVar = "ATELIER_TEST_SECRET"
 
 const secret = "0f3c9a51-of-the-house"
 
-// matrix is shared by the tests of this package. Its totals are printed after all of them.
+// matrix counts the results of all tests of this package. It is printed after them.
 var matrix = hostile.NewMatrix()
 
 func TestMain(m *testing.M) {
@@ -59,7 +59,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leftByOrdinaryUser reports the remains in the process of the ordinary user and returns its exit code.
+// leftByOrdinaryUser reports the processes and mounts that remain in the process of the ordinary user, and returns its
+// exit code.
 func leftByOrdinaryUser() (code int) {
 	for _, what := range strangers() {
 		tell(finding{Survivor: what})
@@ -68,9 +69,9 @@ func leftByOrdinaryUser() (code int) {
 	return code
 }
 
-// audience returns the destination of the matrix. The go command hides the output of a passing package unless -v is set
-// for everything. The matrix is the purpose of these tests. So it goes to the output of the go command itself, if that
-// is a terminal or a pipe.
+// audience returns the writer for the matrix, which must always be visible. Without -v the go command hides the output
+// of a passing package. So the matrix is written to the output of the go command itself, if that is a terminal or a
+// pipe.
 func audience() io.Writer {
 	if testing.Verbose() || flag.Lookup("test.v").Value.String() == "test2json" {
 		return os.Stdout
@@ -92,8 +93,8 @@ func audience() io.Writer {
 	return out
 }
 
-// fresh is read by the tests and touched after them, so that the go command does not cache the result. A cached result
-// would print nothing and would not apply to the current machine.
+// fresh is a file that the tests read. Its time is changed after the tests, so that the go command does not cache their
+// result. A cached result would print no matrix and would not apply to the current machine.
 var fresh = filepath.Join("testdata", "fresh")
 
 func readFresh() {

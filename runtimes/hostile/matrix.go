@@ -50,42 +50,42 @@ func NewMatrix() *Matrix {
 	}
 }
 
-// Case counts an attack. held reports that it ended as required and that the next run worked.
+// Case counts an attack by a program. held is true if the attack ended as required and the next run worked.
 func (m *Matrix) Case(class Class, language runtimes.Language, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.cells, cell{class, language}).add(held)
 }
 
-// Ordinary counts an attack on a server that an ordinary user runs.
+// Ordinary counts an attack on a server that runs as an ordinary user.
 func (m *Matrix) Ordinary(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.ordinary, class).add(held)
 }
 
-// Egress counts an attack that is not a program.
+// Egress counts an attack by requests or documents instead of a program.
 func (m *Matrix) Egress(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.egress, class).add(held)
 }
 
-// Control counts an attack without its protection. through reports that it succeeded, as a meaningful attack must.
+// Control counts an attack that ran without its protection. through is true if it succeeded, as it must.
 func (m *Matrix) Control(class Class, through bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.controls, class).add(through)
 }
 
-// Behaved counts a harmless program.
+// Behaved counts a harmless program. passed is true if it ran as usual.
 func (m *Matrix) Behaved(language runtimes.Language, passed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.behaved, language).add(passed)
 }
 
-// Survivor records something that an attack left behind.
+// Survivor records a process, file or other object that an attack left behind.
 func (m *Matrix) Survivor(what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +106,7 @@ func (m *Matrix) Empty() bool {
 	return len(m.cells)+len(m.ordinary)+len(m.egress)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
 }
 
-// Survivors returns the number of things left behind.
+// Survivors returns the number of objects left behind.
 func (m *Matrix) Survivors() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *Matrix) Survivors() int {
 
 var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, Node, runtimes.Python, runtimes.Bash}
 
-// Print writes the matrix and the totals. The control of a class is the same attack without the protection: it must
+// Print writes the matrix and the totals. The control column counts attacks without their protection, which must
 // succeed.
 func (m *Matrix) Print(w io.Writer) {
 	m.mu.Lock()

@@ -7,21 +7,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes/hostile"
 )
 
-// nodeAttacks returns programs that use features which Node has and goja lacks.
+// nodeAttacks returns attacks that use features of Node that goja lacks.
 func nodeAttacks() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1500 }
 	patient := func(j *runtimes.Job) {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
 	small := func(j *runtimes.Job) { j.Limits.DiskBytes = 8 << 20 }
-	// stored sets the isolation of a version from before reuse was removed.
+	// stored sets the removed isolation reuse, which old versions may still have.
 	stored := func(j *runtimes.Job) { j.Isolation = "reuse" }
 	types := func(all ...runtimes.ErrorType) []runtimes.ErrorType { return all }
 	imports := `import fs from "fs"; import net from "net"; import dgram from "dgram"; import dns from "dns/promises"; import http from "http"; import os from "os"
 import cp from "child_process"; import { Worker } from "worker_threads"; import inspector from "inspector"; import vm from "vm"; import v8 from "v8"
 `
 	run := func(body string) string { return imports + "export default async (input, ctx) => {\n" + body + "\n}" }
-	// tries returns a program that counts the ways which worked.
+	// tries returns a program that tries several ways and returns the number of those that worked.
 	tries := func(ways ...string) string {
 		body := "let n = 0; const got = []\n"
 		for _, way := range ways {
@@ -58,7 +58,7 @@ import cp from "child_process"; import { Worker } from "worker_threads"; import 
 		{class: hostile.Disk, name: "fills the disk", file: "disk", edit: small, types: types(runtimes.DiskLimit)},
 		{class: hostile.Disk, name: "fills it with files", file: "inodes", edit: small, types: types(runtimes.DiskLimit)},
 		{class: hostile.Files, name: "opens without end", file: "open", types: types(runtimes.RuntimeError)},
-		refused(hostile.Files, "writes where it only reads", tries("fs.writeFileSync('/usr/x', '')", "fs.writeFileSync('/etc/hosts', '')", "fs.chmodSync('/usr/bin/node', 0o777)", "fs.mkdirSync('/x')", "fs.renameSync('/etc/passwd', '/tmp/x')")),
+		refused(hostile.Files, "writes to read-only folders", tries("fs.writeFileSync('/usr/x', '')", "fs.writeFileSync('/etc/hosts', '')", "fs.chmodSync('/usr/bin/node', 0o777)", "fs.mkdirSync('/x')", "fs.renameSync('/etc/passwd', '/tmp/x')")),
 		refused(hostile.HostFiles, "ways to a file", tries(
 			"return fs.readFileSync('/etc/shadow')", "return fs.readFileSync('/root/.profile')", "return fs.readFileSync('/proc/1/root/etc/shadow')", "return fs.readFileSync('/work/../../../etc/shadow')",
 			"fs.symlinkSync('/etc/shadow', '/tmp/l'); return fs.readFileSync('/tmp/l')", "return fs.readFileSync('/sys/kernel/notes')", "return fs.readFileSync('/proc/kcore')", "return fs.readFileSync('/proc/sys/kernel/core_pattern')",
@@ -66,7 +66,7 @@ import cp from "child_process"; import { Worker } from "worker_threads"; import 
 		)),
 		{class: hostile.Secrets, name: "environments", source: run("const seen = { ...process.env }; for (const n of ['NODE_OPTIONS', 'ATELIER_TOKEN']) if (seen[n]) return seen[n]; return fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').map((x) => x.split('=')[0]).sort().join()"), edit: bare, output: `",HOME,LANG,PATH,TMPDIR"`},
 		{class: hostile.OtherRuns, name: "marks on the disk", source: run("const seen = ['/work/m', '/tmp/m', '/dev/shm/m'].filter((p) => fs.existsSync(p)); for (const p of ['/work/m', '/tmp/m', '/dev/shm/m']) fs.writeFileSync(p, '1'); return seen.length"), again: true, output: "0"},
-		{class: hostile.OtherRuns, name: "marks on all that is reachable", source: run(`const seen = [], found = new Set()
+		{class: hostile.OtherRuns, name: "marks on all reachable objects", source: run(`const seen = [], found = new Set()
 const walk = (v) => {
   if (v === null || typeof v !== 'object' && typeof v !== 'function' || found.has(v)) return
   found.add(v)
@@ -96,7 +96,7 @@ return found.size > 1000 ? seen.length : -1`), edit: stored, again: true, output
 			"return await dns.lookup('example.com')", "return await dns.resolve4('example.com')", "return await new Promise((done, fail) => dgram.createSocket('udp4').on('error', fail).send('x', 53, '192.0.2.1', (e) => (e ? fail(e) : done())))",
 			"return await new Promise((done, fail) => http.get('http://169.254.169.254/').on('response', done).on('error', fail))", "return (await fetch('http://169.254.169.254/')).status", "return (await fetch('http://127.0.0.1:1/')).status",
 		), output: "0", edit: func(j *runtimes.Job) { j.Limits.TimeoutMs = 30_000 }},
-		refused(hostile.Kernel, "what is of Node's inside", tries(
+		refused(hostile.Kernel, "internals of Node", tries(
 			"fs.copyFileSync('/usr/bin/true', '/tmp/x.node'); return process.dlopen({ exports: {} }, '/tmp/x.node')", "process.setuid(0); return process.getuid()", "process.setgroups([0])", "process.initgroups('root', 0)",
 			"os.setPriority(0, -20)", "const fd = fs.openSync('/proc/self/mem', 'r+'); return fs.writeSync(fd, Buffer.alloc(8), 0, 8, 0x100000)", "process.chroot('/tmp')", "fs.watch('/work'); return 1",
 		)),
@@ -106,10 +106,10 @@ return found.size > 1000 ? seen.length : -1`), edit: stored, again: true, output
 		{class: hostile.Signals, name: "stops itself", source: run("process.kill(process.pid, 'SIGSTOP'); await new Promise((done) => setTimeout(done, 10)); return 1"), edit: second, check: anyEnd},
 		{class: hostile.ParserBombs, name: "nested brackets", source: "export default () => " + strings.Repeat("[", 200_000), mute: true, types: types(runtimes.SyntaxError)},
 		{class: hostile.ParserBombs, name: "nested code in eval", source: run("return eval('['.repeat(1e6))"), types: types(runtimes.RecursionLimit, runtimes.RuntimeError)},
-		{class: hostile.Forging, name: "an end of its own", source: run("fs.writeSync(3, '{\"end\":{\"output\":\"forged\"},\"code\":0}\\n{\"end\":{\"error\":{\"type\":\"timeout\",\"message\":\"x\"}}}\\n'); process.reallyExit(0)"), types: types(runtimes.RuntimeError)},
+		{class: hostile.Forging, name: "a forged result message", source: run("fs.writeSync(3, '{\"end\":{\"output\":\"forged\"},\"code\":0}\\n{\"end\":{\"error\":{\"type\":\"timeout\",\"message\":\"x\"}}}\\n'); process.reallyExit(0)"), types: types(runtimes.RuntimeError)},
 		{class: hostile.Forging, name: "a line without end", source: run("for (;;) fs.writeSync(3, 'x'.repeat(1 << 16))"), edit: second, types: types(runtimes.Timeout)},
 		{class: hostile.Forging, name: "a result that is too large", source: run("fs.writeSync(3, '{\"end\":{\"output\":\"' + 'x'.repeat(3e6) + '\"}}\\n'); process.reallyExit(0)"), types: types(runtimes.OutputLimit)},
-		{class: hostile.Forging, name: "stays without leave", source: run("fs.writeSync(3, '{\"end\":{\"output\":0},\"code\":0,\"again\":true}\\n{\"ready\":true}\\n'); await new Promise((done) => setTimeout(done, 1e6))"), check: wants("0")},
+		{class: hostile.Forging, name: "forged request for reuse", source: run("fs.writeSync(3, '{\"end\":{\"output\":0},\"code\":0,\"again\":true}\\n{\"ready\":true}\\n'); await new Promise((done) => setTimeout(done, 1e6))"), check: wants("0")},
 		{class: hostile.Terminal, name: "in an error", source: run("const e = new Error('\\x1b]0;owned\\x07\\nlevel=ERROR'); e.name = '\\x1b[31m'; throw e"), types: types(runtimes.RuntimeError)},
 	}
 }

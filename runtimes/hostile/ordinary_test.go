@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// guestsVar names a prebuilt worker binary. The process that has it runs as an ordinary user, cannot build, and reports
-// its findings on descriptor 3.
+// guestsVar is the path of a worker binary. A process in which it is set runs as an ordinary user, cannot build the
+// binary, and reports its findings on descriptor 3.
 const guestsVar = "ATELIER_TEST_GUESTS"
 
 // finding is a line from the process of the ordinary user.
@@ -38,8 +38,8 @@ func guests(t *testing.T) string {
 	return sandboxtest.Exe(t)
 }
 
-// TestHostileAsOrdinaryUser repeats the essential attacks in a process of an unprivileged user. It has no host users
-// for sandboxes, and no cgroups except those it was given.
+// TestHostileAsOrdinaryUser repeats the essential attacks in a process of an unprivileged user. The process has no host
+// users for sandboxes, and only the cgroups that it is given.
 func TestHostileAsOrdinaryUser(t *testing.T) {
 	if os.Getenv(guestsVar) != "" {
 		essentials(t)
@@ -47,7 +47,7 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	}
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		const why = "only root can become another user; the whole matrix was this user's"
+		const why = "only root can become another user; all other tests already ran as an ordinary user"
 		if os.Getenv("CI") == "true" {
 			t.Fatal(why)
 		}
@@ -63,8 +63,8 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This copies with cp. With a descriptor of this process, another test could fork while it is open for writing, and
-	// a program that is open for writing cannot be executed.
+	// cp copies the files, because a program that is open for writing cannot be executed. If this process wrote them,
+	// another test could fork while the file is open, and the child would keep it open.
 	for from, to := range map[string]string{guests(t): "guests", self: "tests"} {
 		if text, err := exec.Command("cp", from, filepath.Join(dir, to)).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
@@ -87,7 +87,7 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	counted := make(chan int)
 	go func() { counted <- listen(told) }()
 	text, err := cmd.CombinedOutput()
-	_ = tell.Close() // ends the listener
+	_ = tell.Close() // ends the loop of listen
 	n := <-counted
 	if err != nil {
 		t.Errorf("%v\n%s", err, text)
@@ -98,7 +98,7 @@ func TestHostileAsOrdinaryUser(t *testing.T) {
 	t.Logf("%d cases as user %d", n, nobody)
 }
 
-// listen counts the findings of the other process.
+// listen adds the findings of the other process to the matrix, and returns their number.
 func listen(told io.ReadCloser) int {
 	defer told.Close()
 	n := 0
@@ -108,7 +108,7 @@ func listen(told io.ReadCloser) int {
 			continue
 		}
 		if f.Survivor != "" {
-			matrix.Survivor("of the ordinary user: " + f.Survivor)
+			matrix.Survivor("ordinary user: " + f.Survivor)
 			continue
 		}
 		matrix.Ordinary(f.Class, f.Held)
@@ -117,7 +117,7 @@ func listen(told io.ReadCloser) int {
 	return n
 }
 
-// tell sends a finding to the counting process.
+// tell writes a finding to descriptor 3, for the process that counts.
 func tell(f finding) {
 	text, err := json.Marshal(f)
 	if err != nil {

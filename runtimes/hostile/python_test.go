@@ -15,7 +15,7 @@ func pythonAttacks() []attack {
 		j.Limits.TimeoutMs, j.Limits.MemoryBytes, j.Limits.DiskBytes = 10_000, 64<<20, 8<<20
 	}
 	few := func(j *runtimes.Job) { j.Limits.TimeoutMs, j.Limits.Processes = 3000, 16 }
-	// Many small steps through the host take long on a busy machine, and these attacks test another limit.
+	// These attacks test other limits than time, and their many small steps take long on a busy machine.
 	patient := func(j *runtimes.Job) { j.Limits.TimeoutMs, j.Limits.CPUMs = 200_000, 200_000 }
 	limited := []runtimes.ErrorType{runtimes.Timeout}
 	return []attack{
@@ -27,7 +27,7 @@ func pythonAttacks() []attack {
 			edit: func(j *runtimes.Job) { j.Limits.CPUMs = 300 }, types: limited,
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 				if o.Error == nil || !strings.Contains(o.Error.Message, "CPU time") {
-					t.Errorf("%+v, want it to say CPU time", o.Error)
+					t.Errorf("%+v, want a message about CPU time", o.Error)
 				}
 			},
 		},
@@ -59,7 +59,7 @@ func pythonAttacks() []attack {
 		{class: hostile.Disk, name: "disk bomb", file: "disk", edit: small, types: []runtimes.ErrorType{runtimes.DiskLimit}},
 		{class: hostile.Files, name: "many files", file: "inodes", edit: small, types: []runtimes.ErrorType{runtimes.DiskLimit}},
 		{class: hostile.Files, name: "too many open files", file: "open", types: []runtimes.ErrorType{runtimes.RuntimeError}},
-		{class: hostile.Secrets, name: "sees the environment of the house",
+		{class: hostile.Secrets, name: "sees the environment of the server",
 			source: "import os\ndef main():\n    return sorted(k for k in os.environ if k not in ('PATH', 'HOME', 'LANG', 'TMPDIR', 'LC_CTYPE'))\n",
 			edit:   bare, output: "[]",
 		},
@@ -93,16 +93,16 @@ def main():
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 				wants(`"done"`)(t, o, nil)
 				if o.Usage.Run.Seconds() > 2 {
-					t.Errorf("the daemon held the run for %v", o.Usage.Run)
+					t.Errorf("the daemon delayed the end of the run by %v", o.Usage.Run)
 				}
 			},
 		},
-		{class: hostile.Forging, name: "leaves without a word", source: "import os\ndef main(): os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
-		{class: hostile.Forging, name: "speaks nonsense to the host",
+		{class: hostile.Forging, name: "exits without a result", source: "import os\ndef main(): os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
+		{class: hostile.Forging, name: "sends nonsense to the host",
 			source: "import os\ndef main():\n    os.write(3, b'x' * 3000000 + b'\\n{}\\n[[[\\n{\"call\":7}\\n')\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n",
 			types:  []runtimes.ErrorType{runtimes.RuntimeError},
 		},
-		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
+		{class: hostile.HostFiles, name: "reads and writes files of the host", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
 		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "leave_marks", output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
@@ -120,16 +120,16 @@ def main():
 `, output: "0"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.OtherRuns, name: "leaves a mark and looks for it", source: "import os\ndef main():\n    seen = [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n    for p in ('/tmp/m', '/dev/shm/m', '/work/m'): open(p, 'w').close()\n    return seen\n", output: "[]"},
-		{class: hostile.OtherRuns, name: "looks for the mark of the run before", source: "import os\n\ndef main():\n    return [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n", output: "[]"},
+		{class: hostile.OtherRuns, name: "looks for the mark of the previous run", source: "import os\n\ndef main():\n    return [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n", output: "[]"},
 		{class: hostile.Output, name: "result that is too large", source: "def main():\n    return 'x' * 3_000_000\n", types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Output, name: "one endless line", source: "import os\ndef main():\n    while True: os.write(2, b'x')\n", edit: func(j *runtimes.Job) { patient(j); j.Limits.OutputBytes = 10_000 }, types: []runtimes.ErrorType{runtimes.OutputLimit}},
-		{class: hostile.Disk, name: "one file beyond the limit of any", source: "def main():\n    with open('/work/x', 'wb') as f:\n        f.truncate(1 << 40)\n", types: []runtimes.ErrorType{runtimes.DiskLimit}},
+		{class: hostile.Disk, name: "one file of a tebibyte", source: "def main():\n    with open('/work/x', 'wb') as f:\n        f.truncate(1 << 40)\n", types: []runtimes.ErrorType{runtimes.DiskLimit}},
 		{class: hostile.Disk, name: "shared memory as a disk", source: "def main():\n    with open('/dev/shm/x', 'wb') as f:\n        while True: f.write(bytes(65536))\n", edit: small, types: []runtimes.ErrorType{runtimes.DiskLimit}},
 		{class: hostile.Memory, name: "memory that belongs to no process", source: "import os\ndef main():\n    fds = []\n    while True:\n        fds.append(os.memfd_create('x'))\n        for _ in range(7): os.write(fds[-1], bytes(1 << 20))\n", edit: small, types: []runtimes.ErrorType{runtimes.MemoryLimit, runtimes.DiskLimit, runtimes.RuntimeError}},
 		{class: hostile.Signals, name: "daemon in a session of its own", file: "daemon", output: `"done"`},
 		{class: hostile.Forging, name: "result with a key twice, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":{\"a\":1,\"a\":2}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result with NaN, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":NaN}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput, runtimes.RuntimeError}},
-		{class: hostile.Forging, name: "error in the words of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
+		{class: hostile.Forging, name: "error in the form of the server's", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
 		{class: hostile.Forging, name: "a module's code for the next run",
 			source: "import helper\ndef main():\n    return helper.x\n",
 			edit: func(j *runtimes.Job) {
@@ -141,7 +141,7 @@ x = "fine"
 			},
 			again: true, output: `"fine"`,
 		},
-		{class: hostile.Forging, name: "exit code that no process has",
+		{class: hostile.Forging, name: "impossible exit code",
 			source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"said\"},\"code\":-256}\\n')\n    os._exit(3)\n",
 			types:  []runtimes.ErrorType{runtimes.RuntimeError},
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
@@ -150,14 +150,14 @@ x = "fine"
 				}
 			},
 		},
-		{class: hostile.Forging, name: "result and then a kill of the messenger", source: "import os, signal\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"forged\"}}\\n')\n    try: os.kill(os.getppid(), signal.SIGKILL)\n    except OSError: pass\n    os._exit(3)\n", output: `"forged"`},
+		{class: hostile.Forging, name: "result and then a kill of the parent", source: "import os, signal\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"forged\"}}\\n')\n    try: os.kill(os.getppid(), signal.SIGKILL)\n    except OSError: pass\n    os._exit(3)\n", output: `"forged"`},
 		{class: hostile.Terminal, name: "titles, colours, queries", source: "import sys\ndef main():\n    sys.stdout.write('\\x1b]0;owned\\x07\\x1b[2J\\x1b[31mred\\x9b31m\\x90q\\x1b[6n\\r\\u202e\\u2028')\n    return '\\x1b]52;c;b3duZWQ=\\x07\\u202e'\n", output: "\"\\u001b]52;c;b3duZWQ=\\u0007\u202e\""},
 		{class: hostile.Terminal, name: "in an error", source: "class E(Exception): pass\nE.__name__ = E.__qualname__ = '\\x1b[31mE'\ndef main():\n    raise E('\\x1b]0;owned\\x07\\nlevel=ERROR msg=forged')\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
-		{class: hostile.Terminal, name: "bytes that are no text", source: "import os\ndef main():\n    os.write(1, bytes(range(128, 256)) * 100 + b'\\xed\\xa0\\x80')\n    return 1\n", output: "1"},
+		{class: hostile.Terminal, name: "bytes that are not text", source: "import os\ndef main():\n    os.write(1, bytes(range(128, 256)) * 100 + b'\\xed\\xa0\\x80')\n    return 1\n", output: "1"},
 	}
 }
 
-// noForeignFile checks that an error's position is in the program or absent.
+// noForeignFile checks that the position of an error is in the program, or that it has none.
 func noForeignFile(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	if o.Error == nil || o.Error.File != "" && o.Error.File != "main.py" {

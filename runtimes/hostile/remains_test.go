@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// remainsTimeout is the time that remains may take to disappear on a very busy machine. Deliberate remains of a hostile
-// program would not disappear at all.
+// remainsTimeout is the maximum time in which processes, cgroups and keys of an ended run must disappear. It allows for
+// a very busy machine. Anything that a hostile program leaves on purpose would not disappear at all.
 const remainsTimeout = 15 * time.Second
 
-// keptGroups is the maximum number of empty cgroups that the server keeps: one per hierarchy and concurrent sandbox.
+// keptGroups is the maximum number of empty cgroups that the server keeps for later runs: one per hierarchy and
+// concurrent sandbox.
 const keptGroups = 4 * 24
 
-// noRemains checks the host after an attack. The only processes of the server's users belong to waiting workers, and
-// only these have cgroups and keys. Some cgroups are kept for the next runs.
+// noRemains checks that an attack has left nothing on the host. Only waiting workers may have processes, cgroups and
+// kernel keys of the server's users. Up to keptGroups empty cgroups may exist.
 func (h *server) noRemains(t *testing.T) {
 	t.Helper()
 	var left []string
@@ -64,7 +65,7 @@ func (h *server) remains() []string {
 	return left
 }
 
-// gone requires that nothing remains after engine and sandbox are closed.
+// gone checks that nothing remains after the engine and its sandbox are closed.
 func (h *server) gone(t *testing.T) {
 	t.Helper()
 	h.waiting = 0
@@ -75,12 +76,13 @@ func (h *server) gone(t *testing.T) {
 	}
 }
 
-// ours reports whether a host user belongs to the server. Only with root do sandboxes have their own users.
+// ours reports whether a host user belongs to the server. Sandboxes have users of their own only if the test runs as
+// root.
 func (h *server) ours(uid int) bool {
 	return os.Geteuid() == 0 && uid >= h.firstUID && uid < h.firstUID+users
 }
 
-// jails returns the live processes of each of the server's users.
+// jails returns the processes of each of the server's users. Each user has one sandbox.
 func (h *server) jails() map[int][]string {
 	found := map[int][]string{}
 	if os.Geteuid() != 0 { // all sandboxes of this process belong to this server, because servers run one after another
@@ -97,7 +99,7 @@ func (h *server) jails() map[int][]string {
 	return found
 }
 
-// keys returns the users of the server that own kernel keys, which belong to no network or mount namespace.
+// keys returns the users of the server that own kernel keys. No network or mount namespace isolates keys.
 func (h *server) keys() map[int]bool {
 	found := map[int]bool{}
 	text, _ := os.ReadFile("/proc/key-users")
@@ -120,7 +122,7 @@ func (h *server) files() []string {
 	for _, root := range []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"} {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
-				return nil //nolint:nilerr // other people's files come and go
+				return nil //nolint:nilerr // files of other programs may disappear at any time
 			}
 			info, err := entry.Info()
 			if err != nil {
@@ -155,7 +157,7 @@ func (h *server) files() []string {
 type process struct {
 	pid, ppid, uid int
 	name, state    string
-	nested         bool // it also has an ID in another PID namespace
+	nested         bool // the process also has an ID in another PID namespace
 }
 
 func (p process) String() string { return fmt.Sprintf("process %d (%s, %s)", p.pid, p.name, p.state) }
@@ -166,7 +168,7 @@ func processes() []process {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		var p process
 		for line := range strings.Lines(string(text)) {
@@ -195,8 +197,8 @@ func processes() []process {
 	return all
 }
 
-// strangers returns descendants of this process in another namespace, and mounts of sandboxes that the host can see.
-// After everything is closed there must be none.
+// strangers returns the descendants of this process in other namespaces, and the mounts of sandboxes that are visible
+// on the host. There must be none after all sandboxes are closed.
 func strangers() []string {
 	var found []string
 	parents := map[int]int{}
@@ -222,7 +224,7 @@ func strangers() []string {
 	return found
 }
 
-// groupsOf returns the cgroups that a process of the server has created and not removed.
+// groupsOf returns the cgroups that the server process with this ID has created and not removed.
 func groupsOf(pid int) []string {
 	var found []string
 	roots := map[string]bool{"/sys/fs/cgroup": true}
@@ -248,7 +250,7 @@ func groupsOf(pid int) []string {
 	return slices.Compact(found)
 }
 
-// empty returns the cgroups of this process that hold no process.
+// empty returns the cgroups of this process that contain no process.
 func empty() []string {
 	var found []string
 	for _, tree := range groupsOf(os.Getpid()) {

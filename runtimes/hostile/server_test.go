@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// These are the host users of the servers in these tests. They differ from those of a server on this machine and of the
-// same tests in another process, whose sandboxes would count as survivors.
+// These constants number the host users of the servers in these tests. They differ from the users of a server on this
+// machine and of the same tests in another process. Otherwise the sandboxes of these would count as survivors.
 const (
 	firstUser  = 1_000_000
 	users      = 64
@@ -27,14 +27,14 @@ const (
 
 func firstOf(number int) int { return firstUser + os.Getpid()%processMax*ofAProcess + number*users }
 
-// server is one engine over a real sandbox.
+// server is one engine with a real sandbox.
 type server struct {
 	language runtimes.Language
 	runtimes.Runtime
 	programs runtimetest.Programs
 	firstUID int
-	waiting  int // sandboxes that may exist when nothing runs
-	each     int // processes in each of them
+	waiting  int // maximum number of sandboxes while nothing runs
+	each     int // processes in each sandbox
 }
 
 type engine interface {
@@ -50,11 +50,11 @@ const (
 	pythonServer
 	bashServer
 	nodeServer
-	controlServer // first of several, up to the last
+	controlServer // the first of several numbers for controls
 	pathsServer   = controlServer + 6
 )
 
-// open starts a server for one language and requires at the end that nothing of it remains.
+// open starts a server for one language. At the end of the test it checks that nothing of the server remains.
 func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *server {
 	t.Helper()
 	readFresh()
@@ -68,7 +68,7 @@ func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sa
 		t.Fatal(err)
 	}
 	if level := box.Level(); level.Level == sandbox.LevelNone {
-		t.Fatalf("this host cannot jail anything: %v", level.Missing)
+		t.Fatalf("this host cannot run a sandbox: %v", level.Missing)
 	}
 	engine := h.engine(worker.FromSandbox(box))
 	t.Cleanup(func() {
@@ -90,7 +90,7 @@ func (h *server) engine(jailer worker.Jailer) engine {
 	switch h.language {
 	case runtimes.Python:
 		h.each = 2    // the launcher and its fork server
-		h.waiting = 8 // two fork servers with two forks each, and one more that has crashed and has used up its forks
+		h.waiting = 8 // two fork servers with two children each, and one more that has crashed and has no children left
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.PythonEngine, "main.py"
 		h.programs.Hello = "def main(name):\n    return f'Hello, {name}'\n"
 		return python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3"})
@@ -99,7 +99,7 @@ func (h *server) engine(jailer worker.Jailer) engine {
 		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
 		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
 	case hostile.Node:
-		h.waiting = 12 // two that wait, those of reused programs, the bundler, and the launchers
+		h.waiting = 12 // two waiting sandboxes, those of reused programs, the bundler, and the launchers
 		h.programs = runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"}
 		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
 		return node.New(node.Options{Jailer: jailer, Interpreter: "/usr/bin/node"})
@@ -113,7 +113,7 @@ func (h *server) engine(jailer worker.Jailer) engine {
 	return goja.New(goja.Options{Jailer: jailer})
 }
 
-// hello performs the next run, which must succeed.
+// hello runs a harmless program after an attack. It must succeed.
 func (h *server) hello(t *testing.T) {
 	t.Helper()
 	outcome, host := runtimetest.Run(t, h, h.programs.Job(h.programs.Hello))

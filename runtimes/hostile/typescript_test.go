@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// typescript returns the attacks that are specific to TypeScript: types, and the settings for them. The rest is
-// JavaScript.
+// typescript returns the attacks that are specific to TypeScript: its syntax, types and settings. The attacks of
+// JavaScript cover all else.
 func typescript() []attack {
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1000 }
 	with := func(name, text string) func(*runtimes.Job) {
@@ -43,7 +43,8 @@ func typescript() []attack {
 	}
 }
 
-// oneOrRefused accepts both results: the parser skips some types without parsing them, which is as safe as an error.
+// oneOrRefused accepts the output 1 and a syntax error. The parser may skip types without parsing them, which is as
+// safe as an error.
 func oneOrRefused(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
 	t.Helper()
 	refused := o.Error != nil && slices.Contains([]runtimes.ErrorType{runtimes.SyntaxError, runtimes.MemoryLimit}, o.Error.Type)

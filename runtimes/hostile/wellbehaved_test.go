@@ -10,8 +10,8 @@ import (
 // good is a harmless program and its output.
 type good struct{ name, source, output string }
 
-// TestHostileSparesTheWellBehaved runs ordinary programs, because protections that forbid everything would also stop
-// the attacks.
+// TestHostileSparesTheWellBehaved checks that ordinary programs run. Protections that forbid too much would also stop
+// all attacks.
 func TestHostileSparesTheWellBehaved(t *testing.T) {
 	t.Parallel()
 	servers := map[runtimes.Language]int{runtimes.JavaScript: 2, runtimes.TypeScript: 3, runtimes.Python: 4, runtimes.Bash: 5}

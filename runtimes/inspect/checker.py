@@ -3,9 +3,9 @@ import ast, json, os, sys, warnings
 
 channel = os.fdopen(3, "r+b", buffering=0)
 job = json.loads(channel.readline())
-entries = job["entries"]  # of one program, or of several in separate folders
+entries = job["entries"]  # entrypoints of one program, or of several programs in separate folders
 rules = Rules(job["rules"], os.getcwd()) if job["rules"] else None
-channel.write(b'{"start":true}\n')  # from here the time counts for the program
+channel.write(b'{"start":true}\n')  # the time limit of the job starts here
 errors, notes, defined = [], [], {}
 
 

@@ -2,7 +2,7 @@ package inspect
 
 import (
 	"context"
-	_ "embed" // the analysis of Python
+	_ "embed" // the program that analyses Python
 	"encoding/json"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -14,14 +14,14 @@ import (
 //go:embed facts.py
 var analysis string
 
-// Facts holds the facts about a program. Errors explain why there are none or not all.
+// Facts holds the facts about a program. Errors are the reasons why there are none or some are missing.
 type Facts struct {
 	Facts  []runtimes.Fact
 	Cut    int // number of facts that are left out
 	Errors []fault.Detail
 }
 
-// factsBytes bounds the answer of one analysis.
+// factsBytes is the maximum size of the answer of one analysis, in bytes.
 const factsBytes = 16 << 20
 
 // Facts lists the facts about a program without running it. It returns an error only if the server failed.
@@ -52,7 +52,8 @@ func (i *Inspector) Facts(ctx context.Context, req Request) (Facts, error) {
 	return Facts{Facts: checkedFacts(found.Facts, req), Cut: max(found.Cut, 0), Errors: report.Errors}, nil
 }
 
-// checkedFacts removes positions that are not in the program's files, because a worker's answer is untrusted.
+// checkedFacts replaces positions that are not in the program's files by the start of the entrypoint, because a
+// worker's answer is untrusted.
 func checkedFacts(facts []runtimes.Fact, req Request) []runtimes.Fact {
 	facts = facts[:min(len(facts), runtimes.MaxFacts)]
 	for n, f := range facts {
@@ -66,8 +67,8 @@ func checkedFacts(facts []runtimes.Fact, req Request) []runtimes.Fact {
 // analysisFile is the name of the analysis among the files of its run.
 const analysisFile = "facts.py"
 
-// pythonFacts analyses with the ast module of CPython, in a program that runs like the programs of users. A new
-// interpreter for each analysis would take longer than the analysis.
+// pythonFacts analyses a program with the ast module of CPython. The analysis is itself a Python program that runs in
+// the Python engine, because starting an interpreter for each analysis would take longer than the analysis.
 func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes.Outcome, error) {
 	if i.programs == nil {
 		return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "Python is not available on this server."}
@@ -78,10 +79,10 @@ func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes
 	}
 	job.Files, job.Entrypoint, job.CodeDigest = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, analysisFile
 	var err error
-	if !i.compiled.Load() { // without files, so that the process that compiles the analysis parses no untrusted source
+	if !i.compiled.Load() { // a run without files, so that no untrusted source is parsed while the analysis is compiled
 		if job.Input, err = analysisInput(nil); err == nil {
 			compiled, failed := i.programs.Run(ctx, job, silent{})
-			i.compiled.Store(failed == nil && compiled.Error == nil) // otherwise the next analysis tries again
+			i.compiled.Store(failed == nil && compiled.Error == nil) // if it failed, the next analysis tries again
 		}
 	}
 	if job.Input, err = analysisInput(files); err != nil {
@@ -98,8 +99,8 @@ func analysisInput(files map[string]string) ([]byte, error) {
 	return json.Marshal(map[string]any{"files": files, "most": runtimes.MaxFacts})
 }
 
-// latin1 returns a string with the character U+0000 to U+00FF for each byte, because source in another encoding has no
-// form in JSON.
+// latin1 returns a string that has a character from U+0000 to U+00FF for each byte. JSON cannot contain source in other
+// encodings than UTF-8.
 func latin1(content []byte) string {
 	all := make([]rune, len(content))
 	for n, b := range content {

@@ -1,5 +1,5 @@
-# Lists facts about the Python files of an agent without running them. It runs as a program in the jail of Python: the
-# files come in its input, with one character for each byte.
+# Lists facts about the Python files of an agent without running them. It runs as a Python program in the sandbox. Its
+# input contains the files, with one character for each byte.
 import ast, builtins, re, sys, warnings
 
 MOST, facts, errors, cut = 0, [], [], 0
@@ -71,7 +71,7 @@ class File:
     # Names
 
     def bind(self):
-        """Learns the names that imports and plain assignments give to modules and functions."""
+        """Records the names that imports and plain assignments give to modules and functions."""
         own = set()
         assigned = []
         for node in self.nodes:
@@ -95,7 +95,7 @@ class File:
         self.names.setdefault("__builtins__", "builtins")
         if "ctx" in own:
             self.names["ctx"] = "ctx"
-        for _ in range(3):  # e = eval; f = e
+        for _ in range(3):  # repeat for chains such as e = eval; f = e
             for node in assigned:
                 known = self.qualified(node.value)
                 for target in node.targets:
@@ -103,7 +103,7 @@ class File:
                         self.names.setdefault(target.id, known)
 
     def text(self, node):
-        """Returns the value of a string expression that needs no run, None for any other."""
+        """Returns the value of a string expression that is known without running the program, else None."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -143,7 +143,7 @@ class File:
 
     @staticmethod
     def plain(name):
-        """Leaves out builtins, and names os.py's second name for a module."""
+        """Returns a full name without .__dict__ and the prefix builtins, so that each object has one name."""
         name = name.replace(".__dict__.", ".")
         while name.startswith("builtins."):
             name = name[len("builtins."):]
@@ -213,7 +213,7 @@ class File:
                     self.add(value, "host", f"{host}:{number}")
 
     def reads(self, node):
-        """Notes reads of the environment."""
+        """Adds facts about reads of the environment."""
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and self.qualified(node.value) in ("os.environ", "ctx.env", "os.environb"):
             self.add(node, "environment", self.text(node.slice) or "*")
         elif isinstance(node, ast.Attribute) and self.qualified(node) in ("os.environ", "os.environb"):
@@ -260,7 +260,7 @@ class File:
         return target.id if isinstance(target, ast.Name) else None
 
     def endless(self, node):
-        """Notes a loop that neither ends nor pauses."""
+        """Adds a fact about a loop that neither ends nor pauses."""
         if isinstance(node, ast.While):
             forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
         else:
@@ -322,7 +322,7 @@ class File:
                         self.add(node, "attribute", name)
 
     def refers(self, node):
-        """Notes a function or module that is used without a call, for example given to another function."""
+        """Adds a fact about a function or module that is used without a call, for example as an argument."""
         if node in self.called or type(node.ctx) is not ast.Load or isinstance(self.parents.get(node), ast.Attribute):
             return
         name = self.qualified(node)

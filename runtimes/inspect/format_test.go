@@ -16,7 +16,7 @@ func TestFormat(t *testing.T) {
 		"indentation and comments": {script: "if true;then\necho 1   # one\n      fi", want: "if true; then\n   echo 1 # one\nfi\n"},
 		"a here-document":          {script: "cat <<E\n  as it was\nE\n", want: "cat <<E\n  as it was\nE\n"},
 		"nothing":                  {script: "", want: ""},
-		"what cannot be parsed":    {script: "echo 1\nif true; then\n", line: 2, complaint: "must be followed"},
+		"a syntax error":           {script: "echo 1\nif true; then\n", line: 2, complaint: "must be followed"},
 		"nested too deeply":        {script: strings.Repeat("(", 6000), line: 1, complaint: "nested"},
 	}
 	for name, tt := range tests {

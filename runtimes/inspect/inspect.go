@@ -25,16 +25,17 @@ import (
 var checker string
 
 const (
-	// timeLimit bounds one inspection. Source that takes longer to parse is rejected as too large.
+	// timeLimit is the time limit of one inspection. Source that takes longer to parse is rejected as too large.
 	timeLimit = 10 * time.Second
-	// shared is the workspace of all inspections. Workers only parse and run nothing, so they can serve all workspaces
-	// in turn.
+	// shared is the workspace of all inspections. The workers only parse and run no programs, so all workspaces can
+	// share them.
 	shared = "inspect"
 	// maxPlaces is the maximum number of concurrent inspections per language.
 	maxPlaces = 4
 	// moduleMemory is enough memory in bytes to inspect the largest allowed module.
 	moduleMemory = 1 << 30
-	// pythonStack is large enough that Python's parser reaches its own nesting bound first.
+	// pythonStack is the stack size in bytes. It is so large that Python's parser reaches its own limit of nesting
+	// first.
 	pythonStack = 64 << 20
 )
 
@@ -46,9 +47,9 @@ type Programs interface {
 // Options configures an Inspector.
 type Options struct {
 	Jailer   worker.Jailer
-	Programs Programs // the Python engine, which runs the analysis of Python; if nil, Python is not analysed
+	Programs Programs // the Python engine, which runs the analysis for Facts; if nil, Facts rejects Python programs
 	Python   string   // absolute path of python3; if "" or missing, Python is not inspected
-	Bash     string   // absolute path of bash, which rechecks scripts that the other parser rejects; may be ""
+	Bash     string   // absolute path of bash, which checks scripts again that our parser rejects; may be ""
 	Log      *slog.Logger
 }
 
@@ -58,10 +59,10 @@ type Inspector struct {
 	programs Programs
 	python   *language // nil if there is no interpreter
 	bash     *language
-	compiled atomic.Bool // the analysis of Python
+	compiled atomic.Bool // whether the analysis of Python is compiled
 }
 
-// language is an interpreter that checks syntax in its own sandboxes.
+// language is an interpreter that checks the syntax of programs, with a pool of sandboxes.
 type language struct {
 	interpreter program.Interpreter
 	pool        *worker.Pool
@@ -123,7 +124,7 @@ func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	return report, err
 }
 
-// sources returns the files without the content that no parser reads.
+// sources returns the files of a request. It removes the content of files that no parser reads.
 func sources(req Request) map[string][]byte {
 	kept := map[string][]byte{}
 	for name, content := range req.Files {
@@ -132,7 +133,7 @@ func sources(req Request) map[string][]byte {
 		case req.Language == runtimes.Bash && (ext == ".sh" || ext == ".bash"):
 		case (req.Language == runtimes.JavaScript || req.Language == runtimes.TypeScript) && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
 		default:
-			content = nil // only the name, so that an import of it is rejected with the right reason
+			content = nil // keep the name, so that an import of the file is rejected with the right reason
 		}
 		kept[name] = content
 	}
@@ -142,7 +143,8 @@ func sources(req Request) map[string][]byte {
 	return kept
 }
 
-// read returns the report of an outcome. A worker's failure caused by the source becomes part of the report.
+// read returns the report of a worker's outcome. If the source made the worker fail, the failure becomes an error in
+// the report.
 func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request) (Report, error) {
 	if err != nil {
 		return Report{}, err
@@ -173,7 +175,7 @@ func complaint(e *runtimes.ProgramError) string {
 	return "The source cannot be parsed: " + e.Message
 }
 
-// known removes positions that are not in the program's files.
+// known removes file, line and column from details whose file is not one of the program's.
 func known(details []fault.Detail, req Request) []fault.Detail {
 	for i, d := range details {
 		if _, ok := req.Files[d.File]; !ok || d.Line < 0 || d.Column < 0 {
@@ -183,7 +185,8 @@ func known(details []fault.Detail, req Request) []fault.Detail {
 	return details
 }
 
-// death interprets the last output of a worker whose parser overflowed the stack.
+// death returns the error for a worker whose parser overflowed the stack, which its last output shows. It returns nil
+// for other ends.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply."}
@@ -191,7 +194,7 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 	return nil
 }
 
-// checkPython compiles the files with CPython itself.
+// checkPython checks the files by compiling them with CPython.
 func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, error) {
 	req := Request{Language: job.Language, Files: job.Files, Entrypoint: job.Entrypoint}
 	if i.python == nil {
@@ -204,7 +207,7 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 	return read(ctx, outcome, err, req)
 }
 
-// compile checks the files of a job with CPython, some of them as entrypoints.
+// compile checks the files of a job with CPython. entries are the entrypoints among them.
 func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []string) (runtimes.Outcome, error) {
 	var imports []string
 	if job.Rules != nil {
@@ -230,7 +233,7 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 	}, silent{})
 }
 
-// scripts returns the files that Python compiles.
+// scripts returns the files that CPython compiles: the entrypoints and all .py files.
 func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	kept := map[string][]byte{}
 	for name, content := range job.Files {
@@ -241,8 +244,8 @@ func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	return kept
 }
 
-// askBash checks with Bash itself the scripts that this package's parser rejects: a script that Bash accepts may be
-// published. All scripts are one job in one sandbox, so that the time does not grow with the number of files.
+// askBash lets Bash check the scripts that this package's parser rejects, because a script that Bash accepts may be
+// published. It checks all scripts in one sandbox, because starting a sandbox for each would take long.
 func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report) (Report, error) {
 	files, names := map[string][]byte{}, []string{}
 	for _, problem := range report.Errors {
@@ -290,7 +293,7 @@ for file; do
 done
 echo "{\"end\":[$taken]}" >&3`
 
-// pardon turns the errors in files that Bash accepts into warnings.
+// pardon changes the errors in files that Bash accepts to warnings. taken holds the indexes of these files in names.
 func pardon(report Report, names []string, taken []int) Report {
 	fine := map[string]bool{}
 	for _, n := range taken {
@@ -310,7 +313,7 @@ func pardon(report Report, names []string, taken []int) Report {
 	return report
 }
 
-// Close waits until all workers are gone.
+// Close ends all workers and waits for their end.
 func (i *Inspector) Close() {
 	i.parsers.Close()
 	for _, l := range []*language{i.python, i.bash} {

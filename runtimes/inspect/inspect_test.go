@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestModuleWithManyFaults expects that some faults are listed and the others counted.
+// TestModuleWithManyFaults checks that the first 20 faults of a module are listed and the others counted.
 func TestModuleWithManyFaults(t *testing.T) {
 	t.Parallel()
 	const count = 20_000
@@ -84,10 +84,10 @@ func TestCheck(t *testing.T) {
 				{File: "main.js", Line: 6, Column: 19, Code: "regexp_flag", Message: "flag d"},
 				{File: "main.js", Line: 7, Column: 10, Code: "unavailable_global", Message: "ctx.env"},
 			}},
-		"gaps that are asked for first": {js, files{"main.js": "export default () => typeof fetch === 'function' ? fetch('x') : { process: 1 }.process"}, nil, nil},
-		"warnings":                      {js, files{"main.js": "export default (a) => a === -0"}, nil, []fault.Detail{{File: "main.js", Line: 1, Column: 29, Code: "syntax_warning", Message: "-0"}}},
-		"nests":                         {js, files{"main.js": strings.Repeat("[", 200_000)}, []fault.Detail{{File: "main.js", Line: 1, Column: 2001, Code: "nested_too_deeply", Message: "nested"}}, nil},
-		"nests of another kind":         {js, files{"main.js": "export default () => " + strings.Repeat("!", 1_000_000) + "1"}, []fault.Detail{{File: "main.js", Code: "syntax_error", Message: "nested too deeply"}}, nil},
+		"gaps that are tested for first": {js, files{"main.js": "export default () => typeof fetch === 'function' ? fetch('x') : { process: 1 }.process"}, nil, nil},
+		"warnings":                       {js, files{"main.js": "export default (a) => a === -0"}, nil, []fault.Detail{{File: "main.js", Line: 1, Column: 29, Code: "syntax_warning", Message: "-0"}}},
+		"nests":                          {js, files{"main.js": strings.Repeat("[", 200_000)}, []fault.Detail{{File: "main.js", Line: 1, Column: 2001, Code: "nested_too_deeply", Message: "nested"}}, nil},
+		"nesting of operators":           {js, files{"main.js": "export default () => " + strings.Repeat("!", 1_000_000) + "1"}, []fault.Detail{{File: "main.js", Code: "syntax_error", Message: "nested too deeply"}}, nil},
 
 		"bash":             {sh, files{"main.sh": "set -euo pipefail\nwhile read -r x; do echo \"${x^^}\"; done <<<\"$INPUT\"\n", "lib/a.sh": "f() { :; }"}, nil, nil},
 		"bash, syntax":     {sh, files{"main.sh": "echo 'ü'; if true; then\n  echo x\nfi fi"}, []fault.Detail{{File: "main.sh", Line: 3, Column: 4, Code: "syntax_error", Message: "Statements must be separated"}}, nil},
@@ -129,8 +129,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestGaps expects that features which goja lacks are no errors for programs of other engines, and are listed
-// separately from errors.
+// TestGaps checks that features that goja lacks are not errors for programs of other engines, and are listed
+// separately.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -153,7 +153,7 @@ func TestGaps(t *testing.T) {
 		"a registry":              {source: "export default () => new FinalizationRegistry(() => {})"},
 		"a module":                {source: "import { readFileSync } from 'node:fs'\nexport default () => readFileSync('x')", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 30, Code: "import_refused", Message: "node:fs"}}},
 		"await":                   {source: "const x = await 1\nexport default () => x", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 11, Code: "syntax_error", Message: "Top-level await"}}},
-		"of none":                 {source: "export default () => new XMLHttpRequest()", warnings: []fault.Detail{{File: "main.ts", Line: 1, Column: 26, Code: "unavailable_global", Message: "XMLHttpRequest is not available: use fetch."}}},
+		"a global of no engine":   {source: "export default () => new XMLHttpRequest()", warnings: []fault.Detail{{File: "main.ts", Line: 1, Column: 26, Code: "unavailable_global", Message: "XMLHttpRequest is not available: use fetch."}}},
 		"declared":                {source: "class Blob {}\nexport default () => [new Blob(), typeof Intl === 'object' ? Intl : 0]"},
 		"an error":                {source: "export default () => new Intl.", errors: []fault.Detail{{File: "main.ts", Line: 1, Column: 31, Code: "syntax_error", Message: "Expected identifier"}}},
 		"no entry":                {source: "export const x = new Intl.Collator()", errors: []fault.Detail{{File: "main.ts", Line: 1, Column: 1, Code: "missing_entry", Message: "no entry"}}, gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 22, Code: "unavailable_global", Message: "Intl"}}},
@@ -175,7 +175,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// compare accepts an expected message that is a substring of the actual one.
+// compare compares two lists of details. An expected message need only be a part of the actual one.
 func compare(t *testing.T, what string, want, got []fault.Detail) {
 	t.Helper()
 	for i := range min(len(want), len(got)) {
@@ -191,7 +191,7 @@ func compare(t *testing.T, what string, want, got []fault.Detail) {
 	}
 }
 
-// jailer counts sandboxes.
+// jailer is a jailer that counts the sandboxes it prepares.
 type jailer struct {
 	worker.Jailer
 	jails atomic.Int64
@@ -202,7 +202,8 @@ func (j *jailer) Prepare(ctx context.Context, profile sandbox.Profile) (worker.J
 	return j.Jailer.Prepare(ctx, profile)
 }
 
-// Before, 200 files that the parser rejects were each checked by Bash in a separate sandbox, one after another.
+// TestManyFilesAreOneQuestion checks that 200 files that our parser rejects are checked by Bash in one sandbox, and not
+// one after another in 200 sandboxes.
 func TestManyFilesAreOneQuestion(t *testing.T) {
 	t.Parallel()
 	counted := &jailer{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))}
@@ -221,12 +222,12 @@ func TestManyFilesAreOneQuestion(t *testing.T) {
 	if len(report.Errors) != 1 || report.Errors[0].File != "wrong.sh" || len(report.Warnings) != 200 {
 		t.Errorf("%d warnings, errors %.600v", len(report.Warnings), report.Errors)
 	}
-	if n := counted.jails.Load(); n > 12 { // one per parser, and those that the pools prepare in advance
+	if n := counted.jails.Load(); n > 12 { // one per parser, and the sandboxes that the pools prepare in advance
 		t.Errorf("%d jails", n)
 	}
 }
 
-// TestRules expects that each violation in a program is reported with its position and rule.
+// TestRules checks that each violation of the rules is reported with its position and rule.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	inspector := newInspector(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect/guest"
 )
 
-// These bounds apply to programs that share one Python process.
+// These constants limit the programs that one Python process checks: their number and total bytes.
 const (
 	together      = 32
 	togetherBytes = 4 << 20
@@ -25,9 +25,9 @@ type Result struct {
 	Err    error // set only if the server failed for this program
 }
 
-// CheckAll returns for each program the result of Check. Starting the interpreter is most of the cost for a small
-// Python program, so one process checks many. It excludes programs under rules: no other source may share the process
-// that decides whether the rules are kept.
+// CheckAll returns the result of Check for each program. One process checks many Python programs, because starting the
+// interpreter takes most of the time for a small one. Programs with rules are checked separately, because another
+// program in the process could influence whether the rules are reported as kept.
 func (i *Inspector) CheckAll(ctx context.Context, programs []Request) []Result {
 	results := make([]Result, len(programs))
 	var batch []int
@@ -73,7 +73,7 @@ func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch
 func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, results []Result) bool {
 	job := runtimes.Job{RunID: "inspect", Workspace: shared, Language: runtimes.Python, Files: map[string][]byte{}, Limits: limits()}
 	var entries []string
-	for at, n := range batch { // a name that leaves the folder stays unchanged and is rejected in the sandbox
+	for at, n := range batch { // a name that leads out of the folder stays unchanged, and the sandbox rejects it
 		for name, content := range programs[n].Files {
 			job.Files[folder(at)+name] = content
 		}
@@ -96,10 +96,10 @@ func (i *Inspector) compileTogether(ctx context.Context, programs []Request, bat
 	return true
 }
 
-// folder returns the folder of one of several programs.
+// folder returns the folder of the program at an index among several programs.
 func folder(at int) string { return strconv.Itoa(at) + "/" }
 
-// within returns the details about files of a folder, with names relative to it.
+// within returns the details about files in a folder, with file names relative to the folder.
 func within(folder string, details []fault.Detail) []fault.Detail {
 	inside := []fault.Detail{}
 	for _, d := range details {

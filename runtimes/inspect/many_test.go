@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestManyAreInspectedAsOneIs expects the same report for a program, whatever other programs are checked with it.
+// TestManyAreInspectedAsOneIs checks that a program has the same report whether it is checked alone or together with
+// others.
 func TestManyAreInspectedAsOneIs(t *testing.T) {
 	t.Parallel()
 	inspector := newInspector(t)
@@ -62,8 +63,8 @@ func TestManyAreInspectedAsOneIs(t *testing.T) {
 	}
 }
 
-// TestManyKeepToTheirFolders expects that a name that leaves its folder, which earlier checks should reject, reaches no
-// other program.
+// TestManyKeepToTheirFolders checks that a file whose name leads out of its folder cannot replace a file of another
+// program. Such names should already have been rejected by earlier checks.
 func TestManyKeepToTheirFolders(t *testing.T) {
 	t.Parallel()
 	sound := []byte("def main(): pass\n")
@@ -72,11 +73,12 @@ func TestManyKeepToTheirFolders(t *testing.T) {
 		{Language: runtimes.Python, Files: map[string][]byte{"main.py": sound, "../0/main.py": []byte("def main(:\n")}, Entrypoint: "main.py"},
 	})
 	if got[0].Err != nil || len(got[0].Report.Errors) > 0 || len(got[0].Report.Names) != 1 {
-		t.Errorf("the first is blamed for the second: %+v", got[0])
+		t.Errorf("the first program has the error of the second: %+v", got[0])
 	}
 }
 
-// A missing interpreter for one language must not prevent reports about programs in other languages.
+// TestManyWithoutAnInterpreter checks that a missing interpreter for one language does not prevent reports about
+// programs in other languages.
 func TestManyWithoutAnInterpreter(t *testing.T) {
 	t.Parallel()
 	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})

@@ -10,16 +10,17 @@ import (
 // Request is a program to inspect.
 type Request struct {
 	Language   runtimes.Language
-	Runtime    runtimes.Name // of JavaScript: for goja, its gaps are errors or warnings; for others they are in Gaps
+	Runtime    runtimes.Name // only for JavaScript: gaps of goja are errors or warnings if it is goja, and in Gaps otherwise
 	Files      map[string][]byte
 	Entrypoint string
 	Rules      *runtimes.Rules // Python only; nil if there are none
-	// Sources are the files of npm packages. Without them and with Unpacked, imports of packages are not checked.
+	// Sources are the files of npm packages. If Sources is empty and Unpacked is set, imports of packages are not
+	// checked.
 	Sources  map[string]string
 	Unpacked bool
 }
 
-// Report holds the findings by file, line and column. A program with errors cannot run.
+// Report holds the findings about a program, with file, line and column. A program with errors cannot run.
 type Report struct {
 	Errors   []fault.Detail
 	Gaps     []fault.Detail // JavaScript for engines other than goja: features that goja lacks

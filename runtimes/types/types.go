@@ -1,6 +1,6 @@
 // Package types reads the types of TypeScript and JavaScript programs with the native TypeScript compiler, and
-// describes those of main as JSON Schema. The compiler and our part that asks it run in one sandbox, which is prepared
-// ahead of time. No code of the program runs.
+// describes the types of main as JSON Schema. The compiler and the process that sends it requests (package guest) run
+// in one sandbox, which is prepared in advance. No code of the program runs.
 package types
 
 import (
@@ -29,12 +29,12 @@ const (
 )
 
 const (
-	memory    = 512 << 20 // enough for the compiler; types that need more are refused
+	memory    = 512 << 20 // maximum memory in bytes; types for which the compiler needs more are rejected
 	processes = 128       // the compiler starts a thread for each of its tasks
 	rest      = 5 * time.Minute
 )
 
-// Remedy says how to get the compiler.
+// Remedy is the error message without a compiler. It says how to install it.
 const Remedy = "The TypeScript compiler was not found. Install it with `npm install -g typescript@7` and set the path of its native program, lib/tsc of @typescript/typescript-linux-x64, with --typescript."
 
 // Options configures an Engine.
@@ -86,7 +86,7 @@ func New(options Options) *Engine {
 	return e
 }
 
-// copyBinary makes our binary readable for guests, if it lies in a directory that is closed to other users.
+// copyBinary copies our binary to a directory that all users can read, if its own directory is closed to other users.
 func (e *Engine) copyBinary(mount *sandbox.Mount) error {
 	dir, to, err := program.Copy(mount.Host)
 	e.copied = dir
@@ -97,7 +97,8 @@ func (e *Engine) copyBinary(mount *sandbox.Mount) error {
 	return nil
 }
 
-// workers returns the pool, which the first job starts: a command that reads no types does not pay for it.
+// workers returns the pool of sandboxes. The first job starts the pool, so that commands that read no types need not
+// wait for it.
 func (e *Engine) workers() (*worker.Pool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -127,7 +128,7 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 		return nil, nil, fmt.Errorf("compiler: %w", err)
 	}
 	if !program.Reachable(real) {
-		return nil, nil, fmt.Errorf("compiler %s: lies in a directory that is closed to other users", options.Compiler)
+		return nil, nil, fmt.Errorf("compiler %s: is in a directory that other users cannot read", options.Compiler)
 	}
 	info, err := os.Stat(real)
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
@@ -143,17 +144,17 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 		return nil, nil, err
 	}
 	mounts, inside := []sandbox.Mount{{Host: exe, Path: binary}, {Host: real, Path: compiler}}, compiler
-	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // its libraries are next to it
+	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // the libraries of the compiler are next to it
 		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler, Private: true}, compiler+"/"+filepath.Base(real)
 	}
 	return mounts, []string{binary, guest.Argument, inside}, nil
 }
 
-// Available reports whether there is a compiler.
+// Available reports whether a compiler was found.
 func (e *Engine) Available() bool { return e.unavailable == nil }
 
-// Run describes the types of a program. The output is a JSON object with inputSchema, outputSchema, source and notes, or
-// with failed. It implements runtimes.Runtime.
+// Run describes the types of a program. The output is a JSON object with inputSchema, outputSchema, source and notes,
+// or with failed if the types cannot be described. It implements runtimes.Runtime.
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	pool, err := e.workers()
 	if err != nil {
@@ -171,7 +172,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, host)
 }
 
-// conclude reads the end message of the process.
+// conclude converts the last message of the process to the result of the job.
 func conclude(result frames.Result) frames.Result {
 	result, report := program.Conclude(result, func(signal int) *runtimes.ProgramError {
 		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The TypeScript compiler was killed by signal %d.", signal)}
@@ -185,7 +186,7 @@ func conclude(result frames.Result) frames.Result {
 	return result
 }
 
-// Close ends every job and waits until all processes are gone.
+// Close ends every job and waits until all processes have ended.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -194,6 +195,6 @@ func (e *Engine) Close() {
 		e.pool.Close()
 	}
 	if e.copied != "" {
-		_ = os.RemoveAll(e.copied) // only a copy, in the directory of temporary files
+		_ = os.RemoveAll(e.copied) // a copy that remains in the temporary folder is harmless
 	}
 }

@@ -33,16 +33,16 @@ func newEngine(t *testing.T) *types.Engine {
 
 func jobOf(files map[string]string, entry string) runtimes.Job {
 	job := runtimes.Job{RunID: "types", Workspace: "w", Language: runtimes.TypeScript, Entrypoint: entry, Files: map[string][]byte{}, Limits: runtimes.DefaultLimits()}
-	job.Limits.TimeoutMs, job.Limits.CPUMs = 60_000, 60_000 // the largest type takes five seconds on a free machine
+	job.Limits.TimeoutMs, job.Limits.CPUMs = 60_000, 60_000 // the largest type takes five seconds on an idle machine
 	for name, text := range files {
 		job.Files[name] = []byte(text)
 	}
 	return job
 }
 
-// TestTypes infers the schemas of each program in testdata and compares them with the file beside it. The comments at
-// the end of a program are inputs that its input schema must accept or refuse. A test of the Studio checks the same
-// inputs with another validator.
+// TestTypes infers the schemas of each program in testdata and compares them with the JSON file of the same name. The
+// comments at the end of a program are inputs that its input schema must accept or reject. A test of the Studio checks
+// the same inputs with another validator.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -117,7 +117,7 @@ func tryInstances(t *testing.T, source string, inferred []byte) {
 	}
 }
 
-// TestImportedTypes follows types into other files of the program.
+// TestImportedTypes checks that types in other files of the program are described.
 func TestImportedTypes(t *testing.T) {
 	t.Parallel()
 	outcome, err := newEngine(t).Run(t.Context(), jobOf(map[string]string{
@@ -134,7 +134,8 @@ func TestImportedTypes(t *testing.T) {
 	}
 }
 
-// TestUnresolvedTypes_InAnyFile_Noted expects a note with file and line for each type that cannot be found.
+// TestUnresolvedTypes_InAnyFile_Noted checks that there is a note with file and line for each type that cannot be
+// found.
 func TestUnresolvedTypes_InAnyFile_Noted(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -166,7 +167,7 @@ func TestUnresolvedTypes_InAnyFile_Noted(t *testing.T) {
 	}
 }
 
-// TestTypesRefused expects an error with file and line for a program whose types cannot be described.
+// TestTypesRefused checks that a program whose types cannot be described gives an error with file and line.
 func TestTypesRefused(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -189,7 +190,7 @@ func TestTypesRefused(t *testing.T) {
 		"a syntax error":         {source: "const a = 1;\nexport default function main( {\n", message: "expected", code: "syntax_error", line: 3},
 		"in another file":        {source: "import { Order } from './order';\nexport default (input: Order) => 1;\n", file: "order.ts", message: "expected", code: "syntax_error", line: 2},
 		"no main":                {source: "export const other = 1;\n", message: "no main function", code: "no_main", line: 1},
-		"main is no function":    {source: "export default 1;\n", message: "no main function", code: "no_main", line: 1},
+		"main is not a function": {source: "export default 1;\n", message: "no main function", code: "no_main", line: 1},
 		"more than 10,000 nodes": {source: wide.String() + "export default (input: L0) => 1;\n", message: "10000 nodes", code: "too_large", line: 70},
 		"an endless type":        {source: "interface G<T> {\n  deep: G<G<T>>;\n}\nexport default (input: G<string>) => 1;\n", message: "levels deep", code: "too_large", line: 2},
 	}

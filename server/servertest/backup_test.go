@@ -128,7 +128,7 @@ func TestBackup_Damaged_Refused(t *testing.T) {
 		"a short file":        {database, func(b []byte) []byte { return b[:len(b)/2] }, "atelier.db is damaged"},
 		"no database":         {database, nil, "atelier.db is missing"},
 		"no files of version": {blob[0], nil, "is missing"},
-		"no manifest":         {manifest, nil, "is no complete backup"},
+		"no manifest":         {manifest, nil, "is not a complete backup"},
 		"another format":      {manifest, func(b []byte) []byte { return []byte(strings.Replace(string(b), `"format": 1`, `"format": 2`, 1)) }, "has format 2"},
 		"a path outside": {manifest, func(b []byte) []byte {
 			return []byte(strings.Replace(string(b), `"path": "database/atelier.db"`, `"path": "../atelier.db"`, 1))

@@ -15,13 +15,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Cluster is a PostgreSQL server of one test, which may stop and freeze it, and replace it by a copy.
+// Cluster is a PostgreSQL server for one test. The test may stop it, freeze it, or replace it by a standby.
 type Cluster struct {
 	URL string
 
 	dir  string
 	bin  string
-	data string // directory of the server at work
+	data string // data directory of the active server
 }
 
 // NewCluster starts a server that ends with the test. Without PostgreSQL it skips the test, or fails it if CI=true.
@@ -40,7 +40,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	}
 	c := &Cluster{URL: address(dir), dir: dir, bin: bin, data: filepath.Join(dir, "data")}
 	tb.Cleanup(func() {
-		_ = c.signal(syscall.SIGCONT) // a stopped server has no process
+		_ = c.signal(syscall.SIGCONT) // fails if the server was stopped
 		if err := alive.Close(); err != nil {
 			tb.Error(err)
 		}
@@ -48,7 +48,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	return c
 }
 
-// Freeze stops every process of the server as a debugger does: connections stay open and nothing answers.
+// Freeze pauses every process of the server. Its connections stay open, and it does not answer.
 func (c *Cluster) Freeze(tb testing.TB) {
 	tb.Helper()
 	if err := c.signal(syscall.SIGSTOP); err != nil {
@@ -56,7 +56,7 @@ func (c *Cluster) Freeze(tb testing.TB) {
 	}
 }
 
-// Thaw lets the processes continue.
+// Thaw lets the processes continue after Freeze.
 func (c *Cluster) Thaw(tb testing.TB) {
 	tb.Helper()
 	if err := c.signal(syscall.SIGCONT); err != nil {
@@ -64,7 +64,7 @@ func (c *Cluster) Thaw(tb testing.TB) {
 	}
 }
 
-// Stop ends the server at once.
+// Stop ends the server at once, as a crash would.
 func (c *Cluster) Stop(tb testing.TB) {
 	tb.Helper()
 	c.execute(tb, "pg_ctl", "--pgdata="+c.data, "--wait", "--silent", "--mode=immediate", "stop")
@@ -82,15 +82,15 @@ func (c *Cluster) startIn(tb testing.TB, data, socket string) {
 		"--options=-c listen_addresses='' -c unix_socket_directories='"+socket+"' -c fsync=off -c max_connections=300", "start")
 }
 
-// Standby starts a standby of the server, and adds its address to the URL. From then on a commit is acknowledged when the
-// standby has it.
+// Standby starts a standby of the server, and adds its address to the URL. From then on a commit is acknowledged only
+// when the standby has received it.
 func (c *Cluster) Standby(tb testing.TB) {
 	tb.Helper()
 	c.execute(tb, "pg_basebackup", "--pgdata="+c.copied(), "--host="+c.dir, "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
 	c.startIn(tb, c.copied(), c.copied())
 	tb.Cleanup(func() {
 		if pid, err := strconv.Atoi(firstProcess(c.copied())); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGQUIT) // it may have ended
+			_ = syscall.Kill(pid, syscall.SIGQUIT) // the standby may already have ended
 		}
 	})
 	conn, err := pgx.Connect(tb.Context(), c.URL)

@@ -14,7 +14,7 @@ func Dump(tb testing.TB, address string) map[string][]byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = conn.Close(tb.Context()) }() // everything was read
+	defer func() { _ = conn.Close(tb.Context()) }() // all rows have been read
 	rows, err := conn.Query(tb.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
 	if err != nil {
 		tb.Fatal(err)

@@ -22,13 +22,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server is the PostgreSQL server of this test process: the one in ATELIER_TEST_PG_URL, or else a private one. The
-// first test that needs the private server starts it, and it ends with the process.
+// server is the PostgreSQL server of this test process: the server in ATELIER_TEST_PG_URL, or a private one if the
+// variable is not set. The first test that needs the private server starts it. It ends with the process.
 var server struct {
 	start sync.Once
 	url   string
 	err   error
-	// alive is the input of the supervisor process. The reference keeps it open until the process ends.
+	// alive is the input of the supervisor process. This reference prevents that the garbage collector closes it before
+	// the test process ends.
 	alive io.Closer
 }
 
@@ -63,7 +64,7 @@ func newDatabase(tb testing.TB) string {
 	return address.String()
 }
 
-// ask executes a statement outside any test's database.
+// ask executes a statement on the server, not in the database of a test.
 func ask(tb testing.TB, statement string) {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
@@ -78,8 +79,8 @@ func ask(tb testing.TB, statement string) {
 }
 
 // supervisor is a shell script that starts a cluster in $1 with the programs in $2 and reports it. When its input ends,
-// however the test process ends, it stops the cluster and removes it. An unusual time zone reveals wrong assumptions.
-// Temporary data needs no sync.
+// it stops the cluster and removes it. The input also ends if the test process is killed. An unusual time zone reveals
+// wrong assumptions about time. fsync is off, because the data is temporary.
 const supervisor = `
 set -e
 exec 2>"$1/log"
@@ -104,7 +105,7 @@ func startServer() (dir string, alive io.Closer, err error) {
 	}
 	command := exec.Command("/bin/sh", "-c", supervisor, "supervisor", dir, bin)
 	command.Dir = "/"
-	// In a process group of its own it survives an interrupt from the keyboard, and can clean up.
+	// In a separate process group, the supervisor survives an interrupt from the keyboard and can clean up.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if command.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
@@ -132,7 +133,7 @@ func address(dir string) string { return "postgres://postgres@/postgres?host=" +
 // binaries finds the directory of initdb, pg_ctl and postgres.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		path, err = filepath.EvalSymlinks(path) // a link to one program may not come with links to the others
+		path, err = filepath.EvalSymlinks(path) // the directory of a link may not have links to the other programs
 		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -142,11 +143,11 @@ func binaries() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// unprivileged gives the directory to a user as whom PostgreSQL can run, because it refuses to run as root. Nil means
-// the current user.
+// unprivileged makes a user without root rights the owner of the directory and returns the user's credential, because
+// PostgreSQL refuses to run as root. Nil means the current user.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // no other user is the answer
+		return nil, nil //nolint:nilnil // nil means the current user
 	}
 	account, err := user.Lookup("postgres")
 	if err != nil {

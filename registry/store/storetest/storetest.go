@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// Dialect names a database.
+// Dialect is a kind of database.
 type Dialect string
 
 // These are the databases.

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// migrated returns the file of an empty database with every migration, made once per test process.
+// migrated returns the content of an empty SQLite database to which every migration was applied. It is created once per
+// test process.
 var migrated = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "atelier-storetest-")
 	if err != nil {
@@ -27,7 +28,7 @@ func migrate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // outlives the test
+	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // not the context of a test, because the result is used by all tests
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
-// Package guest is the doctor's part inside the sandbox. Its role makes the requested system calls, and reports their
-// results and its own view. It runs under each filter and without an interpreter that could interfere.
+// Package guest is the part of the doctor that runs inside the sandbox. It makes the requested system calls, and
+// reports their results, its environment and its user. It runs under each filter. It uses no interpreter, whose own
+// calls could affect the results.
 package guest
 
 import (
@@ -33,7 +34,7 @@ func Roles() []launcher.Role {
 	}
 }
 
-// MaxFrame bounds a frame in either direction, in bytes.
+// MaxFrame is the maximum size of a frame in either direction, in bytes.
 const MaxFrame = 1 << 20
 
 // Request lists the calls and paths to try.
@@ -63,7 +64,7 @@ func Serve(conn net.Conn) error {
 	for {
 		_, payload, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil // the server needs no more
+			return nil // the server sends no more requests
 		}
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ const (
 	CodeLineEnding = "line_endings"
 )
 
-// bash parses every script of an agent.
+// bash parses every script of an agent and reports syntax errors.
 func bash(job Job) Report {
 	if _, ok := job.Files[job.Entrypoint]; !ok {
 		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)}}}
@@ -46,8 +46,8 @@ func bash(job Job) Report {
 	return report
 }
 
-// maxNesting bounds the nesting of brackets before a recursive parser runs. The count ignores quotes, so the bound is
-// generous.
+// maxNesting is the maximum nesting of brackets in a script. It is checked before the recursive parser runs. It is
+// high, because the count includes brackets in quotes.
 const maxNesting = 5000
 
 func parse(name string, text []byte) *fault.Detail {
@@ -55,14 +55,14 @@ func parse(name string, text []byte) *fault.Detail {
 	return problem
 }
 
-// formatted formats the entrypoint and keeps comments and here-documents.
+// formatted formats the entrypoint. It does not change comments and here-documents.
 func formatted(job Job) Report {
 	script, problem := read(job.Entrypoint, job.Files[job.Entrypoint], syntax.KeepComments(true))
 	if problem != nil {
 		return Report{Errors: []fault.Detail{*problem}}
 	}
 	if len(script.Stmts) == 0 && len(script.Last) == 0 {
-		return Report{} // the printer would write a line for an empty script
+		return Report{} // for an empty script the printer would write an empty line
 	}
 	var text strings.Builder
 	if err := syntax.NewPrinter(syntax.Indent(job.Indent), syntax.SwitchCaseIndent(true)).Print(&text, script); err != nil {
@@ -71,7 +71,7 @@ func formatted(job Job) Report {
 	return Report{Text: text.String()}
 }
 
-// read parses a script, or returns the syntax error.
+// read parses a script. It returns the syntax error if there is one.
 func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.File, *fault.Detail) {
 	depth, line, start := 0, 1, 0
 	for i, c := range text {
@@ -104,7 +104,7 @@ func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.Fil
 	return nil, &detail
 }
 
-// position counts columns in UTF-16 units, as editors do.
+// position returns line and column of a position. The column counts UTF-16 units, as in editors.
 func position(text []byte, at syntax.Pos) (line, column int) {
 	offset := min(int(at.Offset()), len(text))
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// collector gathers facts up to a limit.
+// collector collects facts up to a limit, and counts the others.
 type collector struct {
 	facts []runtimes.Fact
 	cut   int
@@ -39,7 +39,7 @@ func facts(job Job) Report {
 		problems = c.bash(job)
 	case runtimes.WASM:
 		return c.wasm(job)
-	default: // without facts the gate would approve every program
+	default: // an error, because without facts the gate would approve every program
 		problems = []fault.Detail{{File: job.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeUndecided, Message: fmt.Sprintf("Programs in %q cannot be analysed.", job.Language)}}
 	}
 	return Report{Errors: problems, Facts: c.facts, Cut: c.cut}
@@ -76,7 +76,7 @@ func ports() map[string]string {
 	}
 }
 
-// hosts returns the hosts of the addresses in a text, each with its port.
+// hosts returns the hosts of the URLs in a text, each with its port.
 func hosts(text string) []string {
 	var found []string
 	for _, m := range address.FindAllStringSubmatch(text, -1) {
@@ -89,7 +89,7 @@ func hosts(text string) []string {
 	return found
 }
 
-// isSecret reports whether a text that is assigned to a name looks like a secret.
+// isSecret reports whether a value looks like a secret, by its form or by the name it is assigned to.
 func isSecret(name, value string) bool {
 	if knownSecret.MatchString(value) {
 		return true

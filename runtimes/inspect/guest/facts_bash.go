@@ -30,7 +30,7 @@ func (c *collector) bash(job Job) []fault.Detail {
 	return nil
 }
 
-// shellScript is one script.
+// shellScript is one script during its analysis.
 type shellScript struct {
 	*collector
 	file   string
@@ -50,7 +50,7 @@ func shellBuiltins() []string {
 		help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`)
 }
 
-// shells are the programs that run a text as code.
+// isShell reports whether a program can run a text as code.
 func isShell(name string) bool {
 	return slices.Contains(strings.Fields("sh bash dash zsh ksh ash fish python python3 perl ruby node php"), path.Base(name))
 }
@@ -90,7 +90,7 @@ func (s *shellScript) list(tree *syntax.File) {
 	})
 }
 
-// reads learns the variables that read, mapfile and similar commands set.
+// reads records the variables that read, mapfile and similar commands set.
 func (s *shellScript) reads(n *syntax.CallExpr) {
 	if len(n.Args) == 0 {
 		return
@@ -106,7 +106,8 @@ func (s *shellScript) reads(n *syntax.CallExpr) {
 	}
 }
 
-// word returns the value of a word that needs no run. Variables with a literal value count as that value.
+// word returns the value of a word that is known without running the script. It replaces variables that have a literal
+// value.
 func (s *shellScript) word(w *syntax.Word) (string, bool) {
 	var text strings.Builder
 	for _, part := range w.Parts {
@@ -200,7 +201,7 @@ func (s *shellScript) redirect(n *syntax.Redirect) {
 	}
 }
 
-// variable notes a read of the environment: a variable in capitals that the script does not set.
+// variable adds a fact about a read of the environment: a variable in capital letters that the script does not set.
 func (s *shellScript) variable(n *syntax.ParamExp) {
 	name := n.Param.Value
 	if !variable.MatchString(name) || s.own[name] || slices.Contains(strings.Fields("INPUT INPUT_FILE OUTPUT PATH HOME PWD OLDPWD IFS RANDOM SECONDS LINENO BASH BASHPID BASH_SOURCE BASH_REMATCH BASH_VERSION BASH_VERSINFO FUNCNAME PIPESTATUS OPTARG OPTIND PPID UID EUID HOSTNAME SHELL TMPDIR LANG REPLY EPOCHSECONDS EPOCHREALTIME COLUMNS LINES DIRSTACK GROUPS _"), name) {
@@ -289,7 +290,7 @@ func hasCode(with map[string]string) bool {
 	return false
 }
 
-// wrapped looks at the command that another command runs.
+// wrapped analyses the command that another command, such as sudo, gets as its arguments.
 func (s *shellScript) wrapped(name string, args []*syntax.Word) {
 	for at, arg := range args {
 		text, _ := s.word(arg)
@@ -303,7 +304,7 @@ func (s *shellScript) wrapped(name string, args []*syntax.Word) {
 
 var plain = regexp.MustCompile(`^(?:[\w.-]+@)?((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::(\d+))?(?:/|$)`)
 
-// plainHost notes hosts that are written without a scheme.
+// plainHost adds facts about hosts in arguments that are written without a scheme.
 func (s *shellScript) plainHost(args []*syntax.Word) {
 	for _, arg := range args {
 		text, _ := s.word(arg)
@@ -317,7 +318,7 @@ func (s *shellScript) plainHost(args []*syntax.Word) {
 	}
 }
 
-// pipe notes a shell that runs what another command prints.
+// pipe adds a fact about a shell that runs the output of another command.
 func (s *shellScript) pipe(n *syntax.BinaryCmd) {
 	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 		return
@@ -344,7 +345,7 @@ func (s *shellScript) pipe(n *syntax.BinaryCmd) {
 	s.note(call.Pos(), runtimes.DynamicFact, "pipe to "+path.Base(name), nil)
 }
 
-// loop notes a loop that neither ends nor pauses.
+// loop adds a fact about a loop that neither ends nor pauses.
 func (s *shellScript) loop(n *syntax.WhileClause) {
 	if len(n.Cond) != 1 {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// javascript lists the facts about the files of a program, each parsed by itself.
+// javascript lists the facts about the files of a program. It parses each file separately.
 func (c *collector) javascript(job Job) []fault.Detail {
 	modules, problems := bundle.Separate(bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language})
 	if len(problems) > 0 {
@@ -37,23 +37,23 @@ func (c *collector) javascript(job Job) []fault.Detail {
 	return nil
 }
 
-// script is one file of a program.
+// script is one file of a program during its analysis.
 type script struct {
 	*collector
 	tree     *ast.Program
 	file     string
-	names    map[string]string // full names of modules and functions by the names that the file gives them
-	own      map[string]bool   // names of its functions, classes and parameters
-	declared map[string]bool   // names of its variables
+	names    map[string]string // full names of modules and functions, by their names in the file
+	own      map[string]bool   // names of the file's functions, classes and parameters
+	declared map[string]bool   // names of the file's variables
 	called   map[ast.Expression]bool
-	assigned map[ast.Expression]string // names of literals
-	skipped  map[ast.Expression]bool   // parts of longer names, and compared literals
+	assigned map[ast.Expression]string // names that literals are assigned to
+	skipped  map[ast.Expression]bool   // expressions without facts of their own: parts of longer names, and compared literals
 }
 
 func (s *script) note(at file.Idx, kind runtimes.FactKind, name string, with map[string]string) {
 	position := s.tree.File.Position(int(at) - s.tree.File.Base())
 	f := runtimes.Fact{Kind: kind, Name: name, With: with, File: s.file, Line: max(position.Line, 1), Column: max(position.Column, 1)}
-	if position.Filename != s.file { // text that the conversion added
+	if position.Filename != s.file { // the position is in text that the conversion added
 		if strings.HasPrefix(name, "Object.") {
 			return
 		}
@@ -62,7 +62,7 @@ func (s *script) note(at file.Idx, kind runtimes.FactKind, name string, with map
 	s.add(f)
 }
 
-// globals are the names that every program has and that matter to rules.
+// jsGlobals returns the global names for which there are rules.
 func jsGlobals() []string {
 	return []string{"eval", "Function", "require", "process", "globalThis", "global", "window", "self", "fetch", "WebSocket", "XMLHttpRequest", "setTimeout", "setInterval", "Deno", "Bun", "WebAssembly", "Reflect"}
 }
@@ -130,7 +130,7 @@ func lastName(e ast.Expression) string {
 	return ""
 }
 
-// bind learns the names that the file gives to modules and functions.
+// bind records the names that the file gives to modules and functions.
 func (s *script) bind() {
 	parameters := func(list *ast.ParameterList) {
 		for _, one := range list.List {
@@ -175,7 +175,7 @@ func (s *script) bind() {
 			s.names[name] = name
 		}
 	}
-	for range 3 { // const a = eval; const b = a
+	for range 3 { // repeat for chains such as const a = eval; const b = a
 		gaps.Walk(s.tree, func(node any) {
 			switch n := node.(type) {
 			case *ast.Binding:
@@ -187,7 +187,7 @@ func (s *script) bind() {
 	}
 }
 
-// wrapper returns the function that encloses the converted file.
+// wrapper returns the function that the conversion puts around the file, nil if there is none.
 func (s *script) wrapper() *ast.FunctionLiteral {
 	if len(s.tree.Body) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (s *script) declare(target any) {
 	}
 }
 
-// alias gives a target the full name of a value, if that is known.
+// alias records the full name of a value as the meaning of the names in target, if the full name is known.
 func (s *script) alias(target any, value ast.Expression) {
 	if value == nil {
 		return
@@ -252,7 +252,7 @@ func (s *script) alias(target any, value ast.Expression) {
 	}
 }
 
-// join names a member. The global object is left out, and so is the default export.
+// join returns the full name of a member. It leaves out the global object and the name of the default export.
 func join(base, member string) string {
 	switch base {
 	case "globalThis", "global", "window", "self":
@@ -277,7 +277,7 @@ func (s *script) qualified(e ast.Expression) string {
 		if base := s.qualified(n.Left); base != "" {
 			return join(base, n.Identifier.Name.String())
 		}
-		if n.Identifier.Name == "constructor" { // f.constructor is Function
+		if n.Identifier.Name == "constructor" { // the constructor of a function is Function
 			if inside, ok := n.Left.(*ast.DotExpression); ok && inside.Identifier.Name == "constructor" {
 				return "Function"
 			}
@@ -328,7 +328,8 @@ func isFunction(e ast.Expression) bool {
 	return false
 }
 
-// result returns the full name of a call's value: a required module, or a function that keeps its name.
+// result returns the full name of the value of a call: a module from require, or a function that a helper returns
+// unchanged. It returns "" if it is not known.
 func (s *script) result(n *ast.CallExpression) string {
 	callee := inner(n.Callee)
 	if id, ok := callee.(*ast.Identifier); ok {
@@ -359,7 +360,7 @@ func (s *script) result(n *ast.CallExpression) string {
 	return ""
 }
 
-// text returns the value of a string expression that needs no run.
+// text returns the value of a string expression that is known without running the program.
 func (s *script) text(e ast.Expression) (string, bool) {
 	switch n := e.(type) {
 	case *ast.StringLiteral:
@@ -378,7 +379,7 @@ func (s *script) text(e ast.Expression) (string, bool) {
 	return "", false
 }
 
-// literal describes an argument: its value, the full name of a function, or ?.
+// literal describes an argument: its value, the full name of a function, or ? if neither is known.
 func (s *script) literal(e ast.Expression) string {
 	if text, ok := s.text(e); ok {
 		return short(text)
@@ -418,7 +419,7 @@ func short(text string) string {
 	return text
 }
 
-// given describes the arguments of a call by position, and the properties of objects among them by name.
+// given describes the arguments of a call, by position. Properties of object literals among them are described by name.
 func (s *script) given(arguments []ast.Expression) map[string]string {
 	with := map[string]string{}
 	for at, argument := range arguments[:min(len(arguments), 8)] {
@@ -482,7 +483,8 @@ func (s *script) look(node any) {
 	}
 }
 
-// member notes reads of the environment, attributes that expose the engine, and functions that are passed on.
+// member adds facts about a member expression: a read of the environment, an attribute that exposes the engine, or a
+// function that is passed to another.
 func (s *script) member(n ast.Expression, name string, at file.Idx) {
 	full := s.qualified(n)
 	if name == "__proto__" || name == "caller" && full != "" {
@@ -557,7 +559,7 @@ func isText(e ast.Expression) bool {
 	return false
 }
 
-// network notes the hosts in arguments that are host names and not addresses.
+// network adds facts about hosts for calls of network modules whose arguments are host names and not URLs.
 func (s *script) network(n *ast.CallExpression, name string, with map[string]string) {
 	module, _, _ := strings.Cut(name, ".")
 	if !slices.Contains([]string{"http", "https", "net", "tls", "dgram", "http2", "dns"}, module) {
@@ -596,7 +598,7 @@ func (s *script) string(n ast.Expression, at file.Idx, value string) {
 	}
 }
 
-// endless notes a loop without a condition that neither ends nor pauses.
+// endless adds a fact about a loop without a condition that neither ends nor pauses.
 func (s *script) endless(at file.Idx, test ast.Expression, body ast.Statement) {
 	switch literal := s.literalOrTrue(test); literal {
 	case "true", "1":
@@ -615,7 +617,8 @@ func (s *script) literalOrTrue(test ast.Expression) string {
 	return s.literal(test)
 }
 
-// leaves reports whether a statement may leave its loop or pause. A break of an inner loop counts too.
+// leaves reports whether the body of a loop may leave the loop or pause. It also returns true for a break of an inner
+// loop.
 func (s *script) leaves(body reflect.Value) bool {
 	found := false
 	gaps.WalkFrom(body, func(node any) {

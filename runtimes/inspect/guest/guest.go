@@ -1,6 +1,6 @@
 // Package guest is the part of inspection that runs inside the sandbox. It parses JavaScript, TypeScript, Bash and
-// WebAssembly, and runs none of it. A parser that recurses without a bound would end the server with a stack overflow;
-// here it ends only a worker.
+// WebAssembly, and runs none of it. In the server, a parser with unlimited recursion could end the process with a stack
+// overflow. Here it ends only a worker.
 package guest
 
 import (
@@ -28,7 +28,7 @@ type Job struct {
 	Entrypoint string            `json:"entrypoint"`
 	Facts      bool              `json:"facts,omitempty"`    // list facts instead of checking
 	Unpacked   bool              `json:"unpacked,omitempty"` // imports of packages are not checked
-	Indent     uint              `json:"indent,omitempty"`   // above 0: format the entrypoint with that many spaces instead of checking it
+	Indent     uint              `json:"indent,omitempty"`   // if above 0, format the entrypoint with this number of spaces per level instead of checking it
 }
 
 // Report is the output of a job.
@@ -43,7 +43,8 @@ type Report struct {
 	Cut      int                 `json:"cut,omitempty"` // number of facts that are left out
 }
 
-// maxStack makes a parser that recurses without a bound crash early, with a message that the server recognizes.
+// maxStack is the maximum size of a stack in bytes. A parser with unlimited recursion reaches it early, and crashes
+// with a message that the server recognizes.
 const maxStack = 64 << 20
 
 // Serve runs jobs from conn, one at a time, until conn ends.
@@ -60,7 +61,7 @@ func Serve(conn net.Conn) error {
 			return err
 		}
 		if kind != frames.Job {
-			continue // a late interrupt; parsers cannot be interrupted anyway
+			continue // an interrupt that arrived late; parsers cannot be interrupted anyway
 		}
 		var job Job
 		if err := json.Unmarshal(payload, &job); err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// javascript checks a program as its engine will. For engines other than goja, it lists goja's gaps separately.
+// javascript checks whether the engine of a program can parse it. For engines other than goja, it lists the features
+// that goja lacks separately.
 func javascript(job Job) Report {
 	source := bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language, Unpacked: job.Unpacked}
 	inGoja, missing := forGoja(source)
@@ -37,7 +38,7 @@ func javascript(job Job) Report {
 	return report
 }
 
-// without returns the details whose positions do not occur in others.
+// without returns the details at positions for which others has no detail.
 func without(details, others []fault.Detail) []fault.Detail {
 	return slices.DeleteFunc(slices.Clone(details), func(d fault.Detail) bool {
 		return slices.ContainsFunc(others, func(o fault.Detail) bool {
@@ -46,8 +47,8 @@ func without(details, others []fault.Detail) []fault.Detail {
 	})
 }
 
-// forGoja bundles and compiles a source as goja will. It lists the features that goja lacks, and separately those that
-// no engine has.
+// forGoja bundles and compiles a source as for a run in goja. The report lists features that goja lacks. missing lists
+// features that no engine has.
 func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	program, problems := bundle.Build(source)
 	if len(problems) > 0 {
@@ -77,8 +78,8 @@ func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	return report, missing
 }
 
-// hasMain reports whether the main that a program passes to the hook is declared next to that call. If main is not
-// declared there, esbuild prevents the name from referring to anything else.
+// hasMain reports whether a bundled program declares the main that it passes to the hook, in the same block as that
+// call. esbuild renames other declarations, so the name in the call can refer to nothing else.
 func hasMain(tree *ast.Program) bool {
 	found := false
 	gaps.Walk(tree, func(node any) {
@@ -100,7 +101,8 @@ func hasMain(tree *ast.Program) bool {
 	return found
 }
 
-// handedOver returns the name in `hook(typeof main === "undefined" ? void 0 : main)` among statements.
+// handedOver returns the name that a statement of the form `hook(typeof main === "undefined" ? void 0 : main)` passes
+// to the hook, "" if there is no such statement.
 func handedOver(body []ast.Statement) string {
 	for _, statement := range body {
 		expression, ok := statement.(*ast.ExpressionStatement)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// CodeModule is the code of a module's faults.
+// CodeModule is the code of errors in a WebAssembly module.
 const CodeModule = "invalid_module"
 
 // wasm validates a module and lists its imports and exports. It does not compile the module to machine code.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// client calls the compiler: JSON-RPC 2.0 with a Content-Length before each message.
+// client calls the compiler over JSON-RPC 2.0. A header with Content-Length precedes each message.
 type client struct {
 	in       io.Writer
 	out      *bufio.Reader
@@ -20,7 +20,7 @@ type client struct {
 	project  string
 }
 
-// refusal is an answer with an error.
+// refusal is the error in an answer of the compiler.
 type refusal struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -31,7 +31,7 @@ func (r *refusal) Error() string { return r.Message }
 // maxMessage is the size limit of one answer in bytes.
 const maxMessage = 64 << 20
 
-// ask calls a method about the open project.
+// ask calls a method of the compiler for the open project.
 func (c *client) ask(method string, params map[string]any, answer any) error {
 	all := map[string]any{"snapshot": c.snapshot, "project": c.project}
 	maps.Copy(all, params)
@@ -91,14 +91,14 @@ func (c *client) read() ([]byte, error) {
 		}
 	}
 	if length < 0 || length > maxMessage {
-		return nil, errors.New("a message of the compiler has no usable length")
+		return nil, errors.New("a message of the compiler has no valid Content-Length")
 	}
 	text := make([]byte, length)
 	_, err := io.ReadFull(c.out, text)
 	return text, err
 }
 
-// kind is a type, as the compiler describes it.
+// kind is a type of the program, in the form of the compiler's API.
 type kind struct {
 	ID            int             `json:"id"`
 	Flags         uint            `json:"flags"`
@@ -112,7 +112,7 @@ type kind struct {
 	IntrinsicName string          `json:"intrinsicName"`
 }
 
-// symbol is a name in the program.
+// symbol is a named declaration in the program.
 type symbol struct {
 	ID           int      `json:"id"`
 	Name         string   `json:"name"`
@@ -129,13 +129,13 @@ func (s symbol) file() string {
 	return parts[len(parts)-1]
 }
 
-// signature is a way to call a function.
+// signature is a call signature of a function.
 type signature struct {
 	ID         int   `json:"id"`
 	Parameters []int `json:"parameters"`
 }
 
-// diagnostic is an error in the program.
+// diagnostic is an error that the compiler reports for the program.
 type diagnostic struct {
 	File string `json:"fileName"`
 	Pos  int    `json:"pos"` // UTF-16 offset

@@ -25,17 +25,17 @@ const (
 // object is a JSON object, such as a schema.
 type object = map[string]any
 
-// failure is a program whose types cannot be described.
+// failure is the error for a program whose types cannot be described.
 type failure struct{ Failure }
 
 func (f *failure) Error() string { return f.Message }
 
-// walker describes types. output means that values come from the program.
+// walker describes types as schemas. output is true for types of the result, whose values come from the program.
 type walker struct {
 	*client
 	entry  string
 	output bool
-	about  string // schema that notes are about
+	about  string // schema for new notes, such as input
 	notes  []Note
 	texts  map[string][]byte
 
@@ -46,7 +46,7 @@ type walker struct {
 	definitions object
 }
 
-// describe returns the schemas of the program's main.
+// describe returns the schemas of the input and output of the program's main.
 func describe(c *client, entry string) (Answer, error) {
 	w := &walker{client: c, entry: entry, texts: map[string][]byte{}}
 	answer, err := w.describe()
@@ -100,7 +100,7 @@ func (w *walker) describe() (Answer, error) {
 	return Answer{InputSchema: in, OutputSchema: out, Source: "typescript", Notes: append([]Note{}, w.notes...), Exported: w.schemas(exports), Main: at}, nil
 }
 
-// schemas returns the places of the exports that may be schemas of a library.
+// schemas returns the locations of the exports input and output, which may be schemas of a library.
 func (w *walker) schemas(exports []symbol) map[string]Note {
 	found := map[string]Note{}
 	for _, export := range exports {
@@ -120,10 +120,11 @@ func (w *walker) schemas(exports []symbol) map[string]Note {
 	return found
 }
 
-// explained lists the errors that change a type to any: unknown names and modules, and types that cannot be computed.
+// explained lists the compiler errors after which a type becomes any: unknown names and modules, and types that cannot
+// be computed.
 var explained = []int{2304, 2305, 2307, 2503, 2552, 2589, 2614, 2694, 7016}
 
-// diagnose refuses a program with syntax errors, and notes the types that the compiler could not find.
+// diagnose rejects a program with syntax errors, and adds notes about types that the compiler could not find.
 func (w *walker) diagnose() error {
 	var found []diagnostic
 	if err := w.ask("getSyntacticDiagnostics", nil, &found); err != nil {
@@ -135,7 +136,7 @@ func (w *walker) diagnose() error {
 	if err := w.ask("getSemanticDiagnostics", nil, &found); err != nil {
 		return err
 	}
-	var named []string // types of the editor with a note
+	var named []string // types from the editor that already have a note
 	for _, d := range found {
 		if !own(d) || !slices.Contains(explained, d.Code) {
 			continue
@@ -175,7 +176,7 @@ func (w *walker) located(d diagnostic) Note {
 func (w *walker) text(name string) []byte {
 	text, known := w.texts[name]
 	if !known && name != "" {
-		text, _ = os.ReadFile(path.Join(root, name)) // a file that cannot be read has no lines to point at
+		text, _ = os.ReadFile(path.Join(root, name)) // a note about an unreadable file has no line
 		w.texts[name] = text
 	}
 	return text
@@ -258,12 +259,12 @@ func (w *walker) input(call signature) (object, error) {
 		return schema, nil
 	}
 	if len(schema) > 0 {
-		w.noteAt(at, "The input of an agent is an object, and the type of the first parameter is none: any object is accepted.")
+		w.noteAt(at, "The input of an agent is an object, but the type of the first parameter is not an object type: any object is accepted.")
 	}
 	return object{"type": "object"}, nil
 }
 
-// awaited returns the type of an awaited value.
+// awaited returns the type of a value after await: the type within promises.
 func (w *walker) awaited(t kind) (kind, error) {
 	for range maxDepth {
 		if t.Flags&isObject == 0 || t.ObjectFlags&isReference == 0 {
@@ -302,7 +303,7 @@ func (w *walker) comment(symbol int) (text string, err error) {
 	return text[:min(len(text), maxText)], err
 }
 
-// place is where a type is written: the name of a property or function in a file.
+// place is the location of a type in the program: the name of a property or function in a file.
 type place struct {
 	file, owner, name string
 }
@@ -323,8 +324,8 @@ func (w *walker) noteAt(at place, message string) {
 	w.note(Note{File: at.file, Line: w.line(at), Message: message})
 }
 
-// line returns the line of a place. The compiler's API gives none, so it is that of the first declaration of the name,
-// after that of its owner.
+// line returns the line of a place. The compiler's API does not return lines, so it is the line of the first
+// declaration of the name after the declaration of its owner.
 func (w *walker) line(at place) int {
 	text, line := string(w.text(at.file)), 1
 	from := 0
@@ -351,7 +352,7 @@ func (w *walker) document(t kind, at place) (object, error) {
 	if err != nil || len(w.definitions) == 0 {
 		return schema, err
 	}
-	if ref, ok := schema["$ref"].(string); ok { // a tool's schema needs its type at the root
+	if ref, ok := schema["$ref"].(string); ok { // the schema of a tool must have its type at the root
 		schema = w.definitions[strings.TrimPrefix(ref, "#/$defs/")].(object)
 	}
 	whole := maps.Clone(schema)
@@ -362,7 +363,7 @@ func (w *walker) document(t kind, at place) (object, error) {
 func (w *walker) of(t kind, at place) (object, error) {
 	w.nodes++
 	if w.nodes > maxNodes {
-		return nil, w.tooLarge(at, fmt.Sprintf("The schema has more than %d nodes. Use a type that contains itself, or Record.", maxNodes))
+		return nil, w.tooLarge(at, fmt.Sprintf("The schema has more than %d nodes. Use a recursive type, or Record.", maxNodes))
 	}
 	switch f := t.Flags; {
 	case f&isAny != 0 && t.IntrinsicName == "error":
@@ -392,7 +393,7 @@ func (w *walker) of(t kind, at place) (object, error) {
 		return object{"type": "object"}, nil
 	case f&isNever != 0:
 		return object{"not": object{}}, nil
-	case f&isUnion != 0 && t.AliasSymbol != 0: // a named union may contain itself
+	case f&isUnion != 0 && t.AliasSymbol != 0: // a named union may refer to itself
 		return w.named(t, symbol{}, at, func() (object, error) { return w.union(t, at) })
 	case f&isUnion != 0:
 		return w.union(t, at)
@@ -410,8 +411,8 @@ func (w *walker) of(t kind, at place) (object, error) {
 	return w.nothing(at, text+" has no JSON form, so any value is accepted.")
 }
 
-// noteUnresolved notes a type that the compiler could not find, unless diagnose has noted why. The compiler checks no
-// JavaScript.
+// noteUnresolved adds a note about a type that the compiler could not find, unless diagnose has added one for the same
+// line. diagnose finds no such types in JavaScript, which the compiler does not check.
 func (w *walker) noteUnresolved(at place) {
 	if at.file == "" {
 		at.file = w.entry
@@ -451,7 +452,8 @@ func (w *walker) template(t kind) (object, error) {
 	return object{"type": "string", "pattern": pattern + "$"}, nil
 }
 
-// union describes a union: its literals as one enum, simple types as a list of types, others as alternatives.
+// union describes a union type: its literals as one enum, simple types as a list of types, and other types as
+// alternatives.
 func (w *walker) union(t kind, at place) (object, error) {
 	members, err := w.members(t)
 	if err != nil {
@@ -468,7 +470,7 @@ func (w *walker) union(t kind, at place) (object, error) {
 	booleans := false
 	for _, one := range members {
 		switch f := one.Flags; {
-		case f&(isUndefined|isVoid) != 0 && (!w.output || at.owner != ""): // left out of its object
+		case f&(isUndefined|isVoid) != 0 && (!w.output || at.owner != ""): // JSON omits a property with this value
 		case f&isBooleanLiteral != 0 && both == 2:
 			if !booleans {
 				simple = append(simple, "boolean")
@@ -521,7 +523,7 @@ func combined(literals, simple, others []any) object {
 	return object{"anyOf": all}
 }
 
-// enumerated describes literals, with their type if they have one in common.
+// enumerated describes literals as enum or const. It adds the type if all have the same.
 func enumerated(literals []any) object {
 	schema := object{"enum": literals}
 	if len(literals) == 1 {
@@ -549,7 +551,7 @@ func enumerated(literals []any) object {
 	return schema
 }
 
-// member is a property of an object, and ordered the properties in the order of the source.
+// member is a property of an object literal. ordered is an object whose properties are in the order of the source.
 type (
 	member struct {
 		name  string
@@ -578,7 +580,7 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// intersection describes a branded primitive as the primitive, and objects as one object.
+// intersection describes an intersection type: a branded primitive as the primitive, and object types as one object.
 func (w *walker) intersection(t kind, at place) (object, error) {
 	members, err := w.members(t)
 	if err != nil {
@@ -612,7 +614,7 @@ func (w *walker) object(t kind, at place) (object, error) {
 		return w.nothing(at, "a function has no JSON form, so any value is accepted.")
 	case named.Name == "Date" && relative(named.file()) == "":
 		if !w.output {
-			w.noteAt(at, at.label()+"the program gets a Date as text. Write new Date(…) where it is used.")
+			w.noteAt(at, at.label()+"the program receives a Date as text. Write new Date(…) where it is used.")
 		}
 		return object{"type": "string", "format": "date-time"}, nil
 	case len(named.Declarations) > 0 && relative(named.file()) == "" && t.Flags&isObject != 0 && t.AliasSymbol == 0 && named.Name != "__type":
@@ -621,7 +623,7 @@ func (w *walker) object(t kind, at place) (object, error) {
 	return w.named(t, named, at, func() (object, error) { return w.record(t, named) })
 }
 
-// list describes an array or a tuple, and returns nil for other types.
+// list describes an array or a tuple. It returns nil for other types.
 func (w *walker) list(t kind, at place) (object, error) {
 	var array, tuple bool
 	if err := errors.Join(w.ask("isArrayType", object{"type": t.ID}, &array), w.ask("isTupleType", object{"type": t.ID}, &tuple)); err != nil || !array && !tuple {
@@ -641,7 +643,7 @@ func (w *walker) list(t kind, at place) (object, error) {
 	}
 	schema, items, least := object{"type": "array"}, []any{}, 0
 	for n, arg := range args[:min(len(args), len(target.ElementFlags))] {
-		if target.ElementFlags[n]&(4|8) != 0 { // the rest
+		if target.ElementFlags[n]&(4|8) != 0 { // a rest element
 			if err := w.items(schema, arg, at); err != nil {
 				return nil, err
 			}
@@ -675,7 +677,7 @@ func (w *walker) items(schema object, t kind, at place) error {
 	return err
 }
 
-// named describes a type that may contain itself. Only such a type becomes a definition.
+// named describes a type that may refer to itself. Only a type that does becomes a definition in $defs.
 func (w *walker) named(t kind, of symbol, at place, describe func() (object, error)) (object, error) {
 	switch {
 	case w.repeated[t.ID] && w.definitions[w.names[t.ID]] != nil:
@@ -685,7 +687,7 @@ func (w *walker) named(t kind, of symbol, at place, describe func() (object, err
 		name, err := w.name(t, of)
 		return object{"$ref": "#/$defs/" + name}, err
 	case len(w.active) > maxDepth:
-		return nil, w.tooLarge(at, fmt.Sprintf("The type is nested more than %d levels deep. Use a type that contains itself, or Record.", maxDepth))
+		return nil, w.tooLarge(at, fmt.Sprintf("The type is nested more than %d levels deep. Use a recursive type, or Record.", maxDepth))
 	}
 	w.active = append(w.active, t.ID)
 	schema, err := describe()
@@ -733,7 +735,7 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 	schema, properties, required := object{"type": "object"}, ordered{}, []any{}
 	for _, one := range found {
 		if strings.HasPrefix(one.Name, "__@") {
-			continue // a symbol is no property of JSON
+			continue // JSON has no properties whose keys are symbols
 		}
 		if omitted, err := w.omitted(one); err != nil {
 			return nil, err
@@ -758,7 +760,7 @@ func (w *walker) record(t kind, of symbol) (object, error) {
 	return schema, w.indexes(schema, t, place{file: relative(of.file()), owner: owner, name: "["})
 }
 
-// omitted reports whether JSON leaves out a property of a result: a method, or an accessor of a class.
+// omitted reports whether JSON omits a property of a result: a method, or an accessor of a class.
 func (w *walker) omitted(one symbol) (bool, error) {
 	if !w.output {
 		return false, nil
@@ -775,7 +777,7 @@ func (w *walker) omitted(one symbol) (bool, error) {
 	return len(calls) > 0, err
 }
 
-// property describes one property. One that may be undefined is optional, because JSON has no undefined.
+// property describes one property. A property that may be undefined is optional, because JSON has no undefined.
 func (w *walker) property(one symbol, at place) (schema object, optional bool, err error) {
 	t, err := w.typeOf(one.ID)
 	if err != nil {
@@ -790,7 +792,7 @@ func (w *walker) property(one symbol, at place) (schema object, optional bool, e
 		optional = slices.ContainsFunc(members, func(m kind) bool { return m.Flags&isUndefined != 0 })
 	}
 	if at.owner == "" {
-		at.owner = " " // not the root: undefined is left out
+		at.owner = " " // not the root: JSON omits undefined
 	}
 	if schema, err = w.of(t, at); err != nil {
 		return nil, false, err
@@ -857,7 +859,7 @@ type tag struct {
 	Text string `json:"text"`
 }
 
-// apply adds the keyword of a tag to a schema, and returns why it cannot.
+// apply adds the keyword of a tag to a schema. It returns the reason if it cannot, else "".
 func (t tag) apply(schema object, output bool) (reason string) {
 	text := strings.TrimSpace(t.Text)
 	switch t.Name {
@@ -889,7 +891,7 @@ func (t tag) apply(schema object, output bool) (reason string) {
 	return ""
 }
 
-// literal reads the text of a tag as JSON, else as a string.
+// literal returns the value of a tag: its text as JSON if it is valid JSON, else as a string.
 func literal(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

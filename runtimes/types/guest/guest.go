@@ -1,6 +1,6 @@
-// Package guest is the part of package types that runs inside the sandbox. It starts the TypeScript compiler next to
-// itself, asks it for the types of an agent's main over its API, and describes them as JSON Schema. The source of the
-// program and the answers about it never leave the sandbox, except for the schemas.
+// Package guest is the part of package types that runs inside the sandbox. It starts the TypeScript compiler as a
+// second process, reads the types of an agent's main through the compiler's API, and describes them as JSON Schema.
+// Only the schemas and notes leave the sandbox.
 package guest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// Argument is the first argument of the process that Main serves.
+// Argument is the first argument of a process for which Main describes types.
 const Argument = "describe-types"
 
 // Job is the line that the process reads before it begins.
@@ -23,31 +23,31 @@ type Job struct {
 	Entry string `json:"entry"`
 }
 
-// Answer is the output of a job. With Failed it has no other member.
+// Answer is the output of a job. If Failed is set, there are no schemas.
 type Answer struct {
 	InputSchema  any    `json:"inputSchema,omitempty"`
 	OutputSchema any    `json:"outputSchema,omitempty"`
 	Source       string `json:"source,omitempty"`
 	Notes        []Note `json:"notes"`
-	// Exported has the places of the exports input and output, which may be schemas of a library.
+	// Exported holds the locations of the exports input and output, which may be schemas of a library.
 	Exported map[string]Note `json:"exported,omitempty"`
 	Main     *Place          `json:"main,omitempty"`
 	Failed   *Failure        `json:"failed,omitempty"`
 }
 
-// Place is a line of a file of the program.
+// Place is a line in a file of the program.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
-// Failure says why there are no schemas.
+// Failure is the reason why the types cannot be described.
 type Failure struct {
 	Note
 	Code string `json:"code"` // syntax_error, no_main or too_large
 }
 
-// Note explains a part of the schemas.
+// Note is a message about a type that the schemas do not describe exactly.
 type Note struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -56,8 +56,8 @@ type Note struct {
 	About string `json:"about,omitempty"`
 }
 
-// Main must be called first in main. If args are those of a process that describes types, it does so and returns the
-// exit code.
+// Main must be the first call in main. If args are those of a process that describes types, it runs that process and
+// returns its exit code. ours is false for all other processes.
 func Main(args []string) (code int, ours bool) {
 	if len(args) != 3 || args[1] != Argument {
 		return 0, false
@@ -101,7 +101,7 @@ func serve(compiler string) error {
 	if err != nil {
 		return err
 	}
-	// The server recognizes a long end by its first member.
+	// end must be the first member, because the server recognizes a long last message by its beginning.
 	end, err := json.Marshal(struct {
 		End  map[string]any `json:"end"`
 		Code int            `json:"code"`
@@ -116,15 +116,15 @@ func serve(compiler string) error {
 // root is the directory of the program's files.
 const root = "/work"
 
-// The names of the files that are added to the program's own.
+// These constants are the names of the files that open adds to the program's files.
 const (
 	config  = ".atelier.tsconfig.json"
 	probe   = ".atelier.probe.ts"
 	ambient = ".atelier.globals.d.ts"
 )
 
-// globals declares the types that editors know: ctx, and the globals of both engines. Types of other globals and of Node's
-// modules do not count.
+// globals declares the globals that the editor also declares: ctx, and the globals of both engines. Other globals are
+// unknown, and the modules of Node have no types.
 const globals = `type LogLevel = "debug" | "info" | "warn" | "error";
 type Environment = Readonly<Record<string, string>>;
 interface Ctx { readonly env: Environment; log(level: LogLevel, message: string, fields?: Record<string, unknown>): void; progress(done: number, total: number, message?: string): void; [name: string]: any }
@@ -157,10 +157,10 @@ declare class EventTarget { [name: string]: any }
 declare class DOMException extends Error { constructor(message?: string, name?: string); readonly code: number }
 `
 
-// modules are the modules of Node that programs may name without "node:".
+// modules are the modules of Node that programs may import without the prefix "node:".
 const modules = "assert buffer child_process crypto events fs fs/promises http https net os path perf_hooks process querystring readline stream string_decoder timers timers/promises tls url util worker_threads zlib"
 
-// declarations returns the text of the file with globals.
+// declarations returns the text of the file that declares the globals and modules.
 func declarations() string {
 	var text strings.Builder
 	text.WriteString(globals)
@@ -200,7 +200,7 @@ func open(c *client, entry string) error {
 		return err
 	}
 	if len(opened.Projects) == 0 {
-		return errors.New("the compiler opened no project")
+		return errors.New("the compiler did not open the project")
 	}
 	c.snapshot, c.project = opened.Snapshot, opened.Projects[0].ID
 	return nil

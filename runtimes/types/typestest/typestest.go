@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Compiler returns the path of the native compiler among the repository's Node modules. It skips the test if they are
-// not installed.
+// Compiler returns the path of the native compiler in the repository's node_modules. It skips the test if the compiler
+// is not installed.
 func Compiler(tb testing.TB) string {
 	tb.Helper()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
