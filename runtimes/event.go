@@ -27,8 +27,9 @@ const (
 // MaxChunk is the largest stdout or stderr event in bytes; longer output is several events, cut at UTF-8 borders.
 const MaxChunk = 32 << 10
 
-// Event is one ordered event of a run. Runtimes set Kind and Data, and At if they know it better than the recorder. The
-// recorder numbers events from 1. Data is JSON: a string for stdout and stderr, an object otherwise.
+// Event is one event of a run. A runtime sets Kind and Data, and sets At if it knows the time more precisely than the
+// recorder does. The recorder numbers the events of a run from 1. Data is JSON: a string for stdout and stderr, an object
+// otherwise.
 type Event struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"`
@@ -36,8 +37,8 @@ type Event struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// WriteJSON writes the event as JSON without a copy of its data, which may be large. Line breaks between the values of the
-// data are removed, because a server-sent event ends at one.
+// WriteJSON writes the event as JSON without copying its data, which may be large. It removes line breaks between the
+// values of the data, because a line break ends the data line of a server-sent event.
 func (e Event) WriteJSON(w io.Writer) error {
 	at, err := e.At.MarshalJSON()
 	if err != nil {
@@ -77,15 +78,15 @@ type ProgressData struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// StatusData is the data of a status event. Position counts from 1 and is set while the run is queued, as is the
-// estimated time until it starts.
+// StatusData is the data of a status event. Position and ExpectedWaitMs are set while the run is queued: its position
+// from 1, and the estimated time until it starts.
 type StatusData struct {
 	Status         string `json:"status"`
 	Position       int    `json:"position,omitempty"`
 	ExpectedWaitMs int64  `json:"expectedWaitMs,omitempty"`
 }
 
-// DroppedData holds how many bytes of output exceeded the limit and were dropped.
+// DroppedData is the number of bytes of output that were dropped because the output exceeded its limit.
 type DroppedData struct {
 	Bytes int64 `json:"bytes"`
 }
@@ -93,7 +94,8 @@ type DroppedData struct {
 // Decision is the result of a network request.
 type Decision string
 
-// A request is denied by a rule of the server, failed at its destination, or was allowed and is complete.
+// EgressAllowed means that the request was allowed and is complete, EgressDenied that a rule of the server denied it, and
+// EgressFailed that it was allowed but failed.
 const (
 	EgressAllowed Decision = "allowed"
 	EgressDenied  Decision = "denied"
@@ -106,8 +108,8 @@ type EgressData struct {
 	Host     string   `json:"host"`
 	Port     uint16   `json:"port"`
 	Decision Decision `json:"decision"`
-	Rule     string   `json:"rule"`  // the grant that allowed it, or the rule that denied it
-	Bytes    int64    `json:"bytes"` // in both directions
+	Rule     string   `json:"rule"`  // the grant that allowed the request, or the rule that denied it
+	Bytes    int64    `json:"bytes"` // sent and received
 	Ms       float64  `json:"ms"`
 }
 
@@ -115,19 +117,19 @@ type EgressData struct {
 // event when its run starts and one when it ends. A call that started no run has only the last one, with an error and
 // without a run.
 type CallData struct {
-	Reference string  `json:"reference,omitempty"` // of an agent as declared, name@^1
-	Function  string  `json:"function,omitempty"`  // host function
-	Path      string  `json:"path,omitempty"`      // file that a host function worked on
-	Bytes     int64   `json:"bytes,omitempty"`     // that it read or wrote
-	Tokens    int64   `json:"tokens,omitempty"`    // of the language model
+	Reference string  `json:"reference,omitempty"` // called agent, as the version declares it, for example name@^1
+	Function  string  `json:"function,omitempty"`  // called host function
+	Path      string  `json:"path,omitempty"`      // file that the host function read or wrote
+	Bytes     int64   `json:"bytes,omitempty"`     // bytes that the host function read or wrote
+	Tokens    int64   `json:"tokens,omitempty"`    // tokens that the language model used
 	Version   string  `json:"version,omitempty"`
 	RunID     string  `json:"runId,omitempty"`
-	Status    string  `json:"status"` // of the run; refused if there was none; of a host function succeeded or refused
+	Status    string  `json:"status"` // status of the called run, refused if no run started; for a host function succeeded or refused
 	Error     string  `json:"error,omitempty"`
 	Ms        float64 `json:"ms,omitempty"` // set at the end
 }
 
-// Text returns a stdout or stderr event. Invalid UTF-8 is replaced, as encoding/json does.
+// Text returns a stdout or stderr event. It replaces invalid UTF-8 like encoding/json.
 func Text(kind Kind, s string) Event {
 	data, _ := json.Marshal(s) // a string always marshals
 	return Event{Kind: kind, Data: data}

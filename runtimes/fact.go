@@ -15,7 +15,7 @@ const (
 	DynamicFact     FactKind = "dynamic"       // code or a module that is chosen at run time
 	EnvironmentFact FactKind = "environment"   // an environment variable that is read; * for all of them
 	FunctionFact    FactKind = "host_function" // a function of ctx
-	LoopFact        FactKind = "loop"          // a loop without an end and without a pause
+	LoopFact        FactKind = "loop"          // an endless loop without a pause
 	LiteralFact     FactKind = "secret"        // a secret that is written in the source; Name is the variable
 )
 
@@ -24,7 +24,7 @@ func FactKinds() []FactKind {
 	return []FactKind{ImportFact, CallFact, ReferenceFact, AttributeFact, HostFact, AddressFact, SubprocessFact, DynamicFact, EnvironmentFact, FunctionFact, LoopFact, LiteralFact}
 }
 
-// Fact is a statement about a program that its parser found: no opinion, and no part of the program ran.
+// Fact is a statement about the source of a program. A parser finds it without running the program. It is not a verdict.
 type Fact struct {
 	Kind   FactKind          `json:"kind"`
 	Name   string            `json:"name"`
@@ -34,5 +34,5 @@ type Fact struct {
 	Column int               `json:"column"`
 }
 
-// MaxFacts is the maximum number of facts about one program. The rest is counted.
+// MaxFacts is the maximum number of facts about one program. Further facts are only counted.
 const MaxFacts = 10_000

@@ -2,7 +2,7 @@ package runtimes
 
 import "github.com/atelier-run/atelier/internal/jcs"
 
-// Ecosystem is the world that packages come from.
+// Ecosystem is a kind of package registry with its package format.
 type Ecosystem string
 
 // Ecosystems of packages.
@@ -11,11 +11,11 @@ const (
 	NPM  Ecosystem = "npm"  // tarballs, for JavaScript and TypeScript
 )
 
-// Lock is the exact list of packages for one list of requirements on one platform. Every installation of it has the same
-// files, by their hashes.
+// Lock is the exact list of packages that a list of requirements resolved to on one platform. Every installation of a
+// lock has the same files, because the lock contains the hashes of the archives.
 type Lock struct {
 	Ecosystem Ecosystem       `json:"ecosystem"`
-	Platform  string          `json:"platform"` // interpreter and system that the files are for, such as cp311-linux_x86_64
+	Platform  string          `json:"platform"` // interpreter and operating system, such as cp311-linux_x86_64
 	Packages  []LockedPackage `json:"packages"` // sorted by path
 }
 
@@ -23,14 +23,14 @@ type Lock struct {
 type LockedPackage struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	Path    string `json:"path,omitempty"` // its folder, where one name may have several versions
+	Path    string `json:"path,omitempty"` // folder of an npm package, because a lock may have several versions of it
 	Hash    string `json:"hash"`           // of the archive: sha256:… or sha512:…, hexadecimal
 	URL     string `json:"url"`            // of the archive
-	Size    int64  `json:"size,omitempty"` // of the archive in bytes, 0 if the index does not say
+	Size    int64  `json:"size,omitempty"` // of the archive in bytes, 0 if the index does not report it
 	License string `json:"license,omitempty"`
 }
 
-// Digest identifies what a lock installs. The place of an archive does not count: its hash does.
+// Digest identifies the content that a lock installs. It covers the hashes of the archives but not their URLs.
 func (l Lock) Digest() string {
 	form := lockForm{Form: "atelier/lock/1", Ecosystem: l.Ecosystem, Platform: l.Platform, Packages: [][]string{}}
 	for _, p := range l.Packages {
@@ -38,7 +38,7 @@ func (l Lock) Digest() string {
 	}
 	sum, err := jcs.DigestValue(form)
 	if err != nil {
-		return "" // unreachable: texts of a lock are UTF-8
+		return "" // unreachable: all strings of a lock are valid UTF-8
 	}
 	return sum
 }
@@ -54,8 +54,9 @@ type lockForm struct {
 // Installed is an unpacked lock, ready to be mounted into runs.
 type Installed struct {
 	Digest  string   // of the lock
-	Dir     string   // on the host; nothing writes there any more
+	Dir     string   // folder on the host with the installed files, which do not change any more
 	Modules []string // names that programs import, sorted
-	// Sources are the files of npm packages that a bundler reads, by path from node_modules on. Nothing changes them.
+	// Sources maps paths that begin with node_modules to the source text of npm packages, for the bundler. It is shared
+	// between runs and must not be changed.
 	Sources map[string]string
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// ErrorType is the reason why a program did not succeed.
+// ErrorType classifies the reason why a program did not succeed.
 type ErrorType string
 
-// Error types of the contract. Interrupted means that the server ended while the program ran.
+// Error types in the HTTP contract. Interrupted means that the server stopped while the program ran.
 const (
 	SyntaxError    ErrorType = "syntax_error"
 	RuntimeError   ErrorType = "runtime_error"
 	RecursionLimit ErrorType = "recursion_limit"
-	InvalidInput   ErrorType = "invalid_input" // the program's own schema refuses the input
+	InvalidInput   ErrorType = "invalid_input" // the input does not match a schema in the program
 	InvalidOutput  ErrorType = "invalid_output"
 	MemoryLimit    ErrorType = "memory_limit"
 	OutputLimit    ErrorType = "output_limit"
@@ -31,9 +31,9 @@ type Grant struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// ProgramError describes a program's failure in terms of the user's source. File is one of the job's files. Line and
-// Column count from 1 and are 0 if unknown. Remedy is the smallest change that would help. For a denial, Rule names the
-// rule, and Grant is set if a grant can allow the request.
+// ProgramError describes a program's failure and its position in the user's source. File is one of the job's files. Line
+// and Column count from 1 and are 0 if unknown. Remedy is the smallest change that fixes the failure. For a denied
+// request, Rule names the rule that denied it, and Grant is set if a grant can allow it.
 type ProgramError struct {
 	Type    ErrorType `json:"type"`
 	Message string    `json:"message"`
@@ -44,29 +44,29 @@ type ProgramError struct {
 	Remedy  string    `json:"remedy,omitempty"`
 	Rule    string    `json:"rule,omitempty"`
 	Grant   *Grant    `json:"grant,omitempty"`
-	// Errors lists the places that a schema of the program refuses, for InvalidInput and InvalidOutput.
+	// Errors lists the values that do not match a schema of the program, for InvalidInput and InvalidOutput.
 	Errors []FieldError `json:"errors,omitempty"`
 }
 
-// FieldError is one place of an input or output that a schema of the program refuses. Pointer begins with /input or
-// /output.
+// FieldError is a value in the input or output that does not match a schema of the program. Pointer is its JSON pointer,
+// which begins with /input or /output.
 type FieldError struct {
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
 }
 
-// MaxFieldErrors limits the list of a ProgramError.
+// MaxFieldErrors is the maximum length of ProgramError.Errors.
 const MaxFieldErrors = 50
 
-// Usage holds the resources used by a run, from kernel counters if there are any.
+// Usage holds the resources that a run used. The values come from kernel counters if the run has any.
 type Usage struct {
 	Start      time.Duration // from the call of Run to the start of the program
 	Run        time.Duration // from the program's start to its end
 	CPU        time.Duration
 	PeakMemory int64         // bytes, of the whole process tree
-	Remote     time.Duration // at another service, as measured here; 0 for a program that runs here
+	Remote     time.Duration // time at a remote service, measured by this server; 0 for a local program
 	GPU        time.Duration // GPU time multiplied by the number of GPUs, as a remote service reports it
-	RemoteCost float64       // that a remote service reports, in the server's currency; 0 if it reports none
+	RemoteCost float64       // cost that a remote service reports, in the server's currency; 0 if it reports none
 }
 
 // Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.

@@ -1,17 +1,17 @@
 package runtimes
 
-// Restricted is the rule pack that allows only listed imports and no code made from text.
+// Restricted is the rule pack that allows only listed imports and forbids running code from strings, such as eval.
 const Restricted = "restricted"
 
-// Rules restrict a program's use of its language. They are checked before it runs and applied while it runs. They are
-// only a convention; the jail confines the program.
+// Rules restrict a program's use of its language. The server checks the source against them before a run and enforces
+// them during the run. They are no security boundary: the jail is.
 type Rules struct {
 	Pack    string   `json:"pack"`              // Restricted
-	Imports []string `json:"imports,omitempty"` // modules that a Python program may import; empty means those of the pack
+	Imports []string `json:"imports,omitempty"` // modules that a Python program may import; empty means the list of the pack
 }
 
-// Rules of the pack restricted that apply while programs in JavaScript and Bash run. Those of Python are in the package
-// rules of its engine.
+// Rules of the pack Restricted that are enforced while programs in JavaScript and Bash run. Package runtimes/python/rules
+// has the rules for Python.
 const (
 	RuleModules  = Restricted + "/node-import"
 	RuleCode     = Restricted + "/node-code"

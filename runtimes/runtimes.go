@@ -1,5 +1,5 @@
-// Package runtimes defines the types of execution: the program (Job), its events (Event), its requests (Host), its
-// result (Outcome) and its Limits. It knows no language, no jail and no storage.
+// Package runtimes defines the types for running programs: the program (Job), its events (Event), its calls to the server
+// (Host), its result (Outcome) and its Limits. It does not depend on a language, a jail or a storage.
 package runtimes
 
 import (
@@ -22,7 +22,7 @@ const (
 	WASM       Language = "wasm" // a module compiled from any language
 )
 
-// Name names a runtime, which executes programs. Publishing a version fixes its runtime.
+// Name is the name of a runtime, which executes programs. A published version always uses the same runtime.
 type Name string
 
 // Runtimes of this server. Auto appears only in requests: publishing replaces it by one of the others.
@@ -34,14 +34,14 @@ const (
 	MontyEngine  Name = "monty"
 	BashEngine   Name = "bash"
 	WASMEngine   Name = "wasm"
-	RemoteEngine Name = "remote"   // a service that the program names
+	RemoteEngine Name = "remote"   // an HTTP service whose address the program contains
 	E2BEngine    Name = "e2b"      // a sandbox of E2B
 	Bacalhau     Name = "bacalhau" // a job of a Bacalhau network
 	WasmEdge     Name = "wasmedge" // the command-line runner of WasmEdge
 	Script       Name = "script"
 )
 
-// Remote reports whether a runtime executes programs at another service, which may cost money.
+// Remote reports whether a runtime executes programs at a remote service, which may cost money.
 func (n Name) Remote() bool {
 	switch n {
 	case "", Auto, Goja, NodeEngine, PythonEngine, MontyEngine, BashEngine, WASMEngine, WasmEdge, Script:
@@ -55,46 +55,47 @@ type Runtime interface {
 	Run(ctx context.Context, job Job, host Host) (Outcome, error)
 }
 
-// Host handles a running program's events and its calls of granted host functions. Both methods may be called from any
-// goroutine of the runtime. A run calls them in the order of the events. Call returns JSON, or a *CallError that the
-// program sees as an exception.
+// Host handles a running program's events and its calls of granted host functions. A runtime may call both methods from
+// any goroutine, and calls Emit in the order of the events. Call returns JSON, or a *CallError that the program receives
+// as an exception.
 type Host interface {
 	Emit(Event)
 	Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)
 }
 
-// JobStore is a host that stores the handle of the job of a program at another service. After a restart of the server the engine gets the
-// handle again, as Job.Attach.
+// JobStore is a Host that also stores the handle of a program's job at a remote service. After a restart of the server,
+// the engine receives the handle again in Job.Attach.
 type JobStore interface {
 	StoreJob(ctx context.Context, handle string)
 }
 
 // WaitsCode is the error code of a host call that must wait for the end of a run. The message is the ID of that run. The
-// guest of Monty then stores the program and calls AwaitFunction. Other guests never get this error.
+// Monty guest then saves the state of the program and calls AwaitFunction. Other guests never receive this error.
 const WaitsCode = "waits"
 
 // AwaitFunction is the host function with which a guest waits for the end of a run that its program has called. Its
-// arguments have the run's ID and the state of the program. After a restart of the server the engine gets them as
-// Job.Attach.
+// arguments are the run's ID and the state of the program. After a restart of the server, the engine receives these
+// arguments again in Job.Attach.
 const AwaitFunction = "awaitRun"
 
-// ErrDetached is the cause of the end of a run's context if the program's job at another service goes on.
+// ErrDetached is the cancellation cause of a run's context when the server shuts down while the program's job at a remote
+// service continues.
 var ErrDetached = errors.New("the server is shutting down, and the job goes on")
 
-// CallError is the error of a host function, as the program sees it. For a denial, Rule names the rule, Remedy a change
-// that would help, and Grant a grant that would allow the call.
+// CallError is the error of a host function, as the program sees it. For a denied call, Rule names the rule that denied
+// it, Remedy describes a fix, and Grant is a grant that allows the call.
 type CallError struct {
 	Code    string `json:"code"` // denied, invalid_arguments, tool_failed, failed
 	Message string `json:"message"`
 	Rule    string `json:"rule,omitempty"`
 	Remedy  string `json:"remedy,omitempty"`
 	Grant   *Grant `json:"grant,omitempty"`
-	// Tool describes the run of a called tool that did not succeed. Rule is then set too.
+	// Tool describes the failure of a called agent. If it is set, Rule is set too.
 	Tool *ToolFailure `json:"tool,omitempty"`
 }
 
-// ToolFailure is the end of a called tool. Type is the type of the program's error, or the code of the server's refusal.
-// RunID is "" if there was no run.
+// ToolFailure describes why a called agent did not succeed. Type is the error type of its program, or the error code with
+// which the server refused the call. RunID is "" if no run started.
 type ToolFailure struct {
 	Reference string `json:"reference"` // the version that ran, name@1.2.0
 	Type      string `json:"type"`
@@ -104,10 +105,11 @@ type ToolFailure struct {
 
 func (e *CallError) Error() string { return e.Message }
 
-// Isolation sets how strictly runs are separated from earlier runs of the same workspace.
+// Isolation selects how strictly a run is separated from earlier runs of the same workspace.
 type Isolation string
 
-// Pooled is the default: a fresh interpreter or VM per run. Strict adds a fresh process that was never used before.
+// Pooled is the default: each run gets a new interpreter or VM, possibly in a process that executed earlier runs. Strict
+// also gives each run a new process.
 const (
 	Pooled Isolation = ""
 	Strict Isolation = "strict"
@@ -121,8 +123,8 @@ type Job struct {
 	Runtime      Name
 	Files        map[string][]byte // slash-separated relative path → content; Entrypoint is one of them
 	Entrypoint   string
-	CodeDigest   string // "sha256:…" of files and entrypoint; may key caches
-	KeepsNoCode  bool   // Python keeps no code that this job compiled, because the process reads untrusted source
+	CodeDigest   string // "sha256:…" of files and entrypoint; may be used as a cache key
+	KeepsNoCode  bool   // Python does not cache code that this job compiled, because the process reads untrusted source
 	Input        json.RawMessage
 	Environment  map[string]string
 	Capabilities Capabilities
@@ -132,11 +134,12 @@ type Job struct {
 	Bound        []BoundSecret // secret headers of requests, which the program never sees
 	Packages     *Installed    // packages that the program may import; nil for none
 	GPU          bool          // the program needs a GPU; only for runtimes with the feature gpu
-	Models       bool          // the operator's directory of models is visible, read-only
-	Attach       string        // handle of a job at another service that already executes the program, or state of a Monty program that waited; "" for none
+	Models       bool          // the program can read the operator's directory of models
+	Attach       string        // handle of a job at a remote service that already executes the program, or saved state of a waiting Monty program; "" for none
 }
 
-// BoundSecret is a header that is added to the run's requests to one host, outside of the jail.
+// BoundSecret is a header with a secret that the egress proxy adds to the run's requests to one host. The program never
+// sees the secret.
 type BoundSecret struct {
 	Name   string // name of the secret
 	Host   string // host:port
@@ -145,30 +148,31 @@ type BoundSecret struct {
 	Secret string // the secret within Value
 }
 
-// Capabilities are the permissions of a version beyond computing.
+// Capabilities are the permissions of a version. Without any, a program can only compute.
 type Capabilities struct {
-	Hosts         []string `json:"hosts"`         // host:port, a wildcard only leftmost
+	Hosts         []string `json:"hosts"`         // host:port; only the leftmost label may be a wildcard
 	HostFunctions []string `json:"hostFunctions"` // names; log and progress are always granted
 	Subprocess    bool     `json:"subprocess"`
-	// Tools are references to the agents that the program may call, such as summarise@^1, at most one for each agent.
+	// Tools lists references to the agents that the program may call, such as summarise@^1, at most one for each agent.
 	Tools []string `json:"tools,omitempty"`
 	// Files is the project that the program may read and propose changes to; nil for none.
 	Files *Files `json:"files,omitempty"`
-	// Pinned has the version of each tool that a published version calls. Publishing sets it; a draft has none.
+	// Pinned lists the exact versions of the tools that a published version calls. Publishing sets it; it is empty in a
+	// draft.
 	Pinned []ToolPin `json:"pinned,omitempty"`
 }
 
 // Files is the permission to read the files of a project. With Write, the program may also propose changes, which a
 // person accepts or rejects.
 type Files struct {
-	Project string `json:"project"` // AnyProject for the one that a task names
+	Project string `json:"project"` // name, or AnyProject for the project of the task
 	Write   bool   `json:"write,omitempty"`
 }
 
-// AnyProject stands for the project that a task names.
+// AnyProject in Files.Project stands for the project that a task names.
 const AnyProject = "*"
 
-// ToolPin is the version that a reference to a tool named when a version was published.
+// ToolPin is the tool version to which a reference resolved when the calling version was published.
 type ToolPin struct {
 	Reference string `json:"reference"` // as in Tools
 	Version   string `json:"version"`   // semver
@@ -178,11 +182,12 @@ type ToolPin struct {
 // Limits bounds one run.
 type Limits = limits.Limits
 
-// DefaultLimits returns the limits of a version or inline run that sets none, unless the server's configuration
-// differs.
+// DefaultLimits returns the built-in limits for versions and inline runs that set none. The server's configuration may
+// override them.
 func DefaultLimits() Limits { return limits.Defaults() }
 
-// DefaultCeilings returns the highest limits that a server grants, unless its configuration differs.
+// DefaultCeilings returns the built-in highest limits that a version may set. The server's configuration may override
+// them.
 func DefaultCeilings() Limits { return limits.Ceilings() }
 
 // LeastLimits returns the lowest useful limits: below them a program could not even start.

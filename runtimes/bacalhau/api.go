@@ -29,11 +29,11 @@ const (
 
 func (s jobState) ended() bool { return s == completed || s == failed || s == stopped }
 
-// executionState is the state of an execution: a number.
+// executionState is the state of an execution, a number in Bacalhau's API.
 type executionState int
 
-// States of an execution that have a handling of their own. The orchestrator shows a program that runs as bidAccepted: the
-// node does not report executionRunning to it.
+// States of an execution that the engine distinguishes. A running program usually has the state bidAccepted, because nodes
+// do not report executionRunning to the orchestrator.
 const (
 	bidRejectedEarly  executionState = 4
 	bidAccepted       executionState = 5
@@ -44,7 +44,7 @@ const (
 	executionFailed   executionState = 10
 )
 
-// view is a job with its executions, as Bacalhau describes it.
+// view is the JSON of a job and its executions in Bacalhau's API.
 type view struct {
 	Job        jobView
 	Executions struct{ Items []execution }
@@ -69,7 +69,7 @@ type execution struct {
 	RunOutput       *struct{ ExitCode int }
 }
 
-// located is a published result.
+// located is the location of a published result.
 type located struct {
 	Type   string
 	Params map[string]any
@@ -88,7 +88,7 @@ func (l *located) address() string {
 	return ""
 }
 
-// pause returns the time before the next attempt.
+// pause returns the pause before the next attempt, which doubles each time.
 func (e *Engine) pause(attempt int) time.Duration { return e.options.Poll << attempt }
 
 // submit creates a job.
@@ -98,12 +98,12 @@ func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error
 		return e.request(ctx, http.MethodPut, "/orchestrator/jobs", map[string]any{"Job": spec}, &made)
 	})
 	if err == nil && made.JobID == "" {
-		err = errors.New("Bacalhau answered without a job")
+		err = errors.New("Bacalhau answered without the ID of a job")
 	}
 	return made.JobID, err
 }
 
-// refused explains an error of the API before a program has started.
+// refused returns the server error for an API error that occurred before the program started.
 func refused(err error) error {
 	const key = "Bacalhau refused the key. Check BACALHAU_API_KEY."
 	return elsewhere.NotStarted(service.Name, err, map[int]string{
@@ -119,7 +119,7 @@ func (e *Engine) look(ctx context.Context, id string) (view, error) {
 	return v, err
 }
 
-// results reads where the result of a job is, for publishers that make addresses on request.
+// results returns the URL of the result of a job. It is needed for publishers that create URLs on request.
 func (e *Engine) results(ctx context.Context, id string) (string, error) {
 	var found struct{ Items []*located }
 	if err := e.request(ctx, http.MethodGet, "/orchestrator/jobs/"+url.PathEscape(id)+"/results", nil, &found); err != nil {
@@ -133,7 +133,7 @@ func (e *Engine) results(ctx context.Context, id string) (string, error) {
 	return "", nil
 }
 
-// end stops a job.
+// end stops a job, and succeeds if the job has ended already.
 func (e *Engine) end(ctx context.Context, id, reason string) error {
 	path := "/orchestrator/jobs/" + url.PathEscape(id) + "?" + url.Values{"reason": {reason}}.Encode()
 	return elsewhere.Remove(ctx, e.pause, func() error {
@@ -141,7 +141,7 @@ func (e *Engine) end(ctx context.Context, id, reason string) error {
 	}, func() bool { return e.over(ctx, id) })
 }
 
-// over reports whether a job has ended. Bacalhau refuses to stop one that has.
+// over reports whether a job has ended. Bacalhau refuses to stop such a job.
 func (e *Engine) over(ctx context.Context, id string) bool {
 	v, err := e.look(ctx, id)
 	return err == nil && v.Job.State.StateType.ended()
@@ -177,7 +177,7 @@ func (e *Engine) request(ctx context.Context, method, path string, body, into an
 	return err
 }
 
-// sign adds the key to a request for the orchestrator. No other host receives it.
+// sign adds the API key to a request to the orchestrator. It must not be used for other hosts.
 func (e *Engine) sign(head http.Header) {
 	head.Set("User-Agent", "atelier")
 	if e.options.Key != "" {

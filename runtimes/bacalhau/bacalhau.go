@@ -1,5 +1,5 @@
-// Package bacalhau runs programs as jobs of a Bacalhau network: one job with a name of its own for each run. The program,
-// its input and its environment leave this machine. The package speaks Bacalhau's HTTP API.
+// Package bacalhau runs programs as jobs of a Bacalhau network through Bacalhau's HTTP API. Each run is one job with a
+// unique name. The program, its input and its environment leave this machine.
 package bacalhau
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Remedy says how to make the runtime available.
+// Remedy explains how to make the runtime available.
 const Remedy = "Set BACALHAU_API_HOST to the host of a Bacalhau orchestrator, BACALHAU_API_PORT to its port, and BACALHAU_API_KEY if it needs a key."
 
-// Images of containers and the publisher of results, unless the configuration differs.
+// Default container images and default publisher of results.
 const (
 	PythonImage = "python:3.12-slim"
 	NodeImage   = "node:22-slim"
@@ -31,7 +31,7 @@ const (
 	Publisher   = "local"
 )
 
-// These constants bound requests and the time in which a job must start.
+// Timeouts of requests to the API, of the download of a result, of stopping a job, and of waiting for a node.
 const (
 	requestWithin = 30 * time.Second
 	resultWithin  = 2 * time.Minute
@@ -39,7 +39,7 @@ const (
 	queuedWithin  = 3 * time.Minute
 )
 
-// Options configures an Engine. Without a host it runs nothing.
+// Options configures an Engine. Without Host, the engine refuses all runs.
 type Options struct {
 	Host       string        // name or address of the orchestrator, with https:// for TLS
 	Port       string        // default 1234
@@ -48,27 +48,27 @@ type Options struct {
 	Node       string        // for JavaScript and TypeScript; default NodeImage
 	Bash       string        // default BashImage
 	Publisher  string        // of results: local or s3managed; default Publisher
-	Owner      string        // label of this server's jobs, which survives its restarts; "" if it owns none
-	Bundle     parcel.Bundle // of JavaScript and TypeScript
+	Owner      string        // label of this server's jobs, the same after a restart; "" if the server has no such label
+	Bundle     parcel.Bundle // bundles programs in JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
 	Queued     time.Duration // how long a job may wait for a node; default queuedWithin
-	Poll       time.Duration // first pause between two looks at a job, which grows; default 100 ms
+	Poll       time.Duration // first pause between two status requests for a job; later pauses grow; default 100 ms
 	HTTPClient *http.Client
 	Log        *slog.Logger
 }
 
-// Engine runs programs. It is safe for concurrent use. The node applies the limits of memory, processors and disk. It does
-// not limit the number of processes.
+// Engine runs programs. It is safe for concurrent use. The Bacalhau node enforces the limits of memory, CPU and disk. The
+// number of processes is not limited.
 type Engine struct {
 	*elsewhere.Engine
 
 	options Options
 	base    string
-	kept    func(context.Context) (map[string]bool, error) // runs whose jobs a server will follow; nil for none
+	kept    func(context.Context) (map[string]bool, error) // IDs of runs whose jobs must not be stopped; nil for none
 	depot   Depot                                          // nil for none
 }
 
-// service describes Bacalhau.
+// service describes Bacalhau for package elsewhere.
 var service = elsewhere.Service{Name: "Bacalhau", Runtime: runtimes.Bacalhau, Host: Domain}
 
 // New returns an engine. The caller must close it.
@@ -121,29 +121,29 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return elsewhere.Remote(outcome), err
 }
 
-// Domain returns a granted host as Bacalhau's list of domains has it, "" if Bacalhau cannot grant it. A wildcard is a dot
-// before the name there.
+// Domain returns a granted host in the form of Bacalhau's list of domains, "" if Bacalhau cannot grant it. In this form a
+// wildcard is a leading dot.
 func Domain(grant hostpattern.Grant) string {
 	return strings.TrimPrefix(elsewhere.NameOnly(grant), "*")
 }
 
-// Features lists the features of programs that the engine has: those of other services, and a GPU.
+// Features lists the features that the engine supports: those of all remote services, and a GPU.
 func (e *Engine) Features() []runtimes.Feature {
 	return append(e.Engine.Features(), runtimes.GPUFeature)
 }
 
-// Causes of the end of a run's context.
+// Cancellation causes of a run's context.
 var (
 	errTime = errors.New("the program used up its time")
 	errOver = errors.New("the program printed more than its limit")
 )
 
-// Spare sets the function that returns the IDs of runs whose jobs Tidy must not stop, although no run of this process uses
-// them yet. It must be called before Tidy.
+// Spare sets the function that returns the IDs of runs whose jobs Tidy must not stop, even if this process does not follow
+// them yet: after a restart these runs still have to be resumed. It must be called before Tidy.
 func (e *Engine) Spare(kept func(context.Context) (map[string]bool, error)) { e.kept = kept }
 
-// Tidy stops the jobs of this server that no run uses, now and every minute until the engine closes: those of a process
-// that was killed, and those that could not be stopped. It must be called before the first run.
+// Tidy stops the jobs of this server that no run uses, now and every minute until the engine closes. Such jobs remain if a
+// server process was killed or a job could not be stopped. Tidy must be called before the first run.
 func (e *Engine) Tidy(owner string) {
 	e.options.Owner = strings.ToLower(owner)
 	if e.options.Host == "" || owner == "" {

@@ -46,10 +46,11 @@ func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.O
 	return engine
 }
 
-// programs are those of Python.
+// programs returns the test programs of Python, adapted to this runtime.
 func programs() runtimetest.Programs { return adapted(runtimetest.Python()) }
 
-// adapted adapts programs to this runtime. A container has no folder for marks of earlier runs but these.
+// adapted adapts test programs to this runtime. The programs in State look for files of earlier runs in the folders that
+// are writable in a container.
 func adapted(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.Bacalhau
 	p.State = map[runtimes.Language]string{
@@ -60,7 +61,7 @@ func adapted(p runtimetest.Programs) runtimetest.Programs {
 	return p
 }
 
-// TestConformance runs the suite of all runtimes in each language, and expects that nothing is left.
+// TestConformance runs the test suite of all runtimes in each language, and expects that no job is left running.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
@@ -79,8 +80,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// module returns a WebAssembly module without a section of names that prints a text of less than 100 bytes, and
-// then executes further instructions.
+// module returns a WebAssembly module without a name section. The module prints a text of less than 100 bytes and then
+// executes the instructions in then.
 func module(text string, then ...byte) []byte {
 	part := func(id byte, body ...byte) []byte { return append([]byte{id, byte(len(body))}, body...) }
 	name := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
@@ -101,8 +102,8 @@ func moduleJob(code []byte) runtimes.Job {
 	}
 }
 
-// TestModule_RunsAndPrintsItsOutput expects that stdout is the output, also of a module without a section of names, whose
-// exit code Bacalhau reports as -1.
+// TestModule_RunsAndPrintsItsOutput checks that the stdout of a module is its output. The module has no name section and
+// no exit code, which Bacalhau reports as -1.
 func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.New(t)
@@ -119,7 +120,7 @@ func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	}
 }
 
-// archive makes a result with entries of any names.
+// archive returns the archive of a result with the given entries, whose names may be invalid.
 func archive(entries ...tar.Header) string {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -135,7 +136,8 @@ func archive(entries ...tar.Header) string {
 	return text.String()
 }
 
-// TestFaults_OfTheService_TypedAndNothingLeft breaks each part of the service.
+// TestFaults_OfTheService_TypedAndNothingLeft lets each operation of the service fail. It expects an error of the right
+// type, and that no job is left running.
 func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 	t.Parallel()
 	at := func(method, path string, first int64, do func(http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
@@ -212,7 +214,7 @@ func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 	}
 }
 
-// TestJob_TooLarge_Refused expects the limit and a remedy, and no job.
+// TestJob_TooLarge_Refused expects an error with the size limit and a remedy, and that no job is submitted.
 func TestJob_TooLarge_Refused(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.New(t)
@@ -224,7 +226,7 @@ func TestJob_TooLarge_Refused(t *testing.T) {
 	}
 }
 
-// depot lends content over HTTP and keeps it in memory.
+// depot is a Depot that stores content in memory and serves it over HTTP.
 type depot struct {
 	*httptest.Server
 
@@ -270,7 +272,8 @@ func (d *depot) TakeBackIf(_ context.Context, useless func(string, time.Time) bo
 	return nil
 }
 
-// TestJob_TooLarge_NodesDownloadItsInputs lends the inputs of large jobs alone, and takes them back when the job has ended.
+// TestJob_TooLarge_NodesDownloadItsInputs checks that the depot only stores the inputs of large jobs, and that they are
+// removed when the job has ended.
 func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 	t.Parallel()
 	s, d := bacalhautest.New(t), newDepot(t)
@@ -297,8 +300,8 @@ func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 	}
 }
 
-// TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved leaves a job as a server that stops does. The next one removes what was
-// lent when the job has ended, and not before.
+// TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved leaves a job running, as a server does that shuts down. The next engine
+// must remove the inputs in the depot only after the job has ended.
 func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s, d := bacalhautest.New(t), newDepot(t)
@@ -342,8 +345,8 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestNetwork_GrantedHosts_AreDomains expects the hosts of the version as domains, and a refusal of those that Bacalhau
-// cannot grant.
+// TestNetwork_GrantedHosts_AreDomains checks that the granted hosts are the domains of the job, and that hosts that
+// Bacalhau cannot grant are refused.
 func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.New(t)
@@ -375,7 +378,7 @@ func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
 	}
 }
 
-// TestWithoutHost_Unavailable expects the remedy.
+// TestWithoutHost_Unavailable checks that an engine without a host refuses runs with RuntimeUnavailable and has the Remedy.
 func TestWithoutHost_Unavailable(t *testing.T) {
 	t.Parallel()
 	engine := bacalhau.New(bacalhau.Options{})

@@ -18,23 +18,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes/parcel"
 )
 
-// Folders of a job. The files in inputs are read-only.
+// Folders in the container of a job. The files in inputs are read-only.
 const (
 	inputs  = "/inputs"
 	outputs = "/outputs"
-	folder  = "/tmp/atelier" // of the parcel
+	folder  = "/tmp/atelier" // unpacked parcel
 	work    = "/tmp/work"
 )
 
-// MaxJob is the largest description of a job in bytes, with its files. A larger one is accepted by the API of Bacalhau,
-// but cannot be sent to a node: the job would wait until its time is up.
+// MaxJob is the maximum size of a job's description with its files, in bytes. Bacalhau's API accepts a larger description,
+// but cannot send it to a node: the job would wait until its timeout.
 const MaxJob = 1_000_000
 
-// startup is the time that an interpreter, or the download of an image, has in addition to the program's own time limit.
+// startup is added to the program's time limit for the download of the image and the start of the interpreter.
 const startup = 2 * time.Minute
 
-// describe describes the job of a program, and returns the mark of its parcel. If there is no job, it returns the outcome of
-// the run.
+// describe returns the specification of the program's job, and the mark of its parcel. If the program cannot become a job,
+// it returns the outcome of the run in failed.
 func (r *run) describe(ctx context.Context, name string, domains []string) (spec map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	resources := map[string]string{
 		"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes>>20, 10) + "mb", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes>>20, 1), 10) + "mb",
@@ -77,7 +77,8 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
+// container adds a container to task in which an interpreter executes the program. The image must have a shell, tar and
+// gzip.
 func (r *run) container(ctx context.Context, task map[string]any) (files map[string][]byte, mark string, failed *runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
@@ -95,7 +96,7 @@ func (r *run) container(ctx context.Context, task map[string]any) (files map[str
 	return map[string][]byte{archived: zipped}, packed.Mark(), nil, nil
 }
 
-// archived is the name of the input with the parcel.
+// archived is the file name of the parcel in inputs.
 const archived = "parcel.tar.gz"
 
 // unpackAndExec is a shell command that unpacks the parcel into the folder $0 and executes its arguments.
@@ -113,7 +114,7 @@ func (e *Engine) image(language runtimes.Language) string {
 	}
 }
 
-// compress makes an archive of files that each tar can read.
+// compress returns an archive of files. It uses the GNU format, which every tar can read.
 func compress(files map[string][]byte) ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -131,7 +132,8 @@ func compress(files map[string][]byte) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// module describes a WebAssembly module. Bacalhau gives modules no stdin, so its first argument is the file with the input.
+// module adds a WebAssembly module to task. Bacalhau modules have no stdin, so the first argument of the module is the path
+// of the file with the input.
 func (r *run) module(task map[string]any) (files map[string][]byte) {
 	input := r.job.Input
 	if len(input) == 0 {
@@ -142,13 +144,14 @@ func (r *run) module(task map[string]any) (files map[string][]byte) {
 	return map[string][]byte{"main.wasm": named(r.job.Files[r.job.Entrypoint]), "input.json": input}
 }
 
-// named returns a module with a section of names. Bacalhau refuses modules without one, as compilers make them with -s.
+// named returns a module with a name section, and adds an empty one if it is missing. Bacalhau refuses modules without a
+// name section, which compilers produce with the option -s.
 func named(module []byte) []byte {
 	const header = 8
 	for rest := module[min(header, len(module)):]; len(rest) > 1; {
 		size, used := uvarint(rest[1:])
 		if used == 0 || uint64(len(rest)) < 1+uint64(used)+size { //nolint:gosec // at most 5
-			return module // the node refuses it
+			return module // the module is not valid, so the node refuses it
 		}
 		end := 1 + used + int(size) //nolint:gosec // within the module
 		if rest[0] == 0 && bytes.HasPrefix(rest[1+used:end], []byte("\x04name")) {
@@ -159,7 +162,7 @@ func named(module []byte) []byte {
 	return append(slices.Clone(module), "\x00\x09\x04name\x00\x02\x01m"...)
 }
 
-// uvarint reads a number of at most 32 bits, and its length; the length is 0 if there is none.
+// uvarint decodes an unsigned LEB128 number of at most 5 bytes. used is its length in bytes, 0 if there is no valid number.
 func uvarint(text []byte) (value uint64, used int) {
 	for i := 0; i < len(text) && i < 5; i++ {
 		value |= uint64(text[i]&0x7f) << (7 * i)

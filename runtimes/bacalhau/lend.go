@@ -9,23 +9,25 @@ import (
 	"time"
 )
 
-// Depot keeps inputs that are too large for a job where nodes can download them.
+// Depot stores inputs that are too large for a job at a place from which nodes can download them.
 type Depot interface {
-	// Lend stores content and returns an address at which anybody who knows it can read the content for a while.
+	// Lend stores content under a name and returns a URL. For the given duration, anybody who knows the URL can read the
+	// content.
 	Lend(ctx context.Context, name string, content []byte, during time.Duration) (address string, err error)
-	// TakeBack removes what was lent.
+	// TakeBack removes the content with a name.
 	TakeBack(ctx context.Context, name string) error
-	// TakeBackIf removes what was lent, at a time, if a function says so.
+	// TakeBackIf removes all content for which useless returns true. at is the time at which the content was stored.
 	TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error
 }
 
-// longestLoan is the longest time for which an address of a bucket is valid. Nothing lent earlier is of use.
+// longestLoan is the maximum validity of a presigned URL of a bucket. Older content in the depot cannot be downloaded any
+// more.
 const longestLoan = 7 * 24 * time.Hour
 
-// Lend sets the place for inputs that are too large for a job. It must be called before the first run.
+// Lend sets the depot for inputs that are too large for a job. It must be called before the first run.
 func (e *Engine) Lend(d Depot) { e.depot = d }
 
-// lend stores the inputs of a job and returns its sources with their addresses.
+// lend stores the inputs of a job in the depot and returns input sources with their URLs.
 func (r *run) lend(ctx context.Context, job string, files map[string][]byte) ([]any, error) {
 	list := []any{}
 	during := min(r.time()+startup+r.engine.options.Queued, longestLoan)
@@ -40,7 +42,7 @@ func (r *run) lend(ctx context.Context, job string, files map[string][]byte) ([]
 	return list, nil
 }
 
-// takeBack removes the inputs of a job that has ended.
+// takeBack removes the inputs of an ended job from the depot.
 func (r *run) takeBack(ctx context.Context) {
 	for _, name := range r.lent {
 		if err := r.engine.depot.TakeBack(ctx, name); err != nil {
@@ -49,8 +51,8 @@ func (r *run) takeBack(ctx context.Context) {
 	}
 }
 
-// takeBackLost removes the inputs of jobs of this server that have ended without a run that removes them, and what is too
-// old to be of use.
+// takeBackLost removes the inputs of ended jobs of this server that no run will remove, and content that is too old to be
+// downloaded.
 func (e *Engine) takeBackLost(ctx context.Context, jobs []jobView, spared map[string]bool) error {
 	ended := map[string]bool{}
 	for _, one := range jobs {
@@ -63,7 +65,7 @@ func (e *Engine) takeBackLost(ctx context.Context, jobs []jobView, spared map[st
 	})
 }
 
-// inline returns the sources of files that are part of the job.
+// inline returns input sources that contain the files themselves, as data URLs.
 func inline(files map[string][]byte) []any {
 	list := []any{}
 	for _, path := range slices.Sorted(maps.Keys(files)) {

@@ -1,6 +1,6 @@
 //go:build live
 
-// Tests against a real node. They are no part of make test, which has none: a node is a build of 1369 packages.
+// Tests against a real Bacalhau node. make test does not run them, because building a node takes 1369 packages. Run:
 // BACALHAU_API_HOST=127.0.0.1 go test -tags live ./runtimes/bacalhau
 package bacalhau_test
 

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
-// maxLine limits one message of live output.
+// maxLine is the maximum size of one message of live output, in bytes.
 const maxLine = 4 << 20
 
 // line is one message of live output: a part of stdout (type 1) or stderr (type 2), or an error.
@@ -24,8 +24,9 @@ type line struct {
 	} `json:"value"`
 }
 
-// logs passes the live output of a job on until the context ends. A stream that ends is opened again: while a node
-// prepares the program, it says that there is no execution. Output that does not arrive here is read from the result.
+// logs passes on the live output of a job until the context ends. It reopens a stream that has ended, because a node that
+// still prepares the program ends the stream with the error that there is no execution. Output that is missing in the
+// stream is read from the result later.
 func (r *run) logs(ctx context.Context, id string) {
 	pause := r.engine.options.Poll
 	for r.stream(ctx, id) && elsewhere.Pause(ctx, pause) {
@@ -33,8 +34,8 @@ func (r *run) logs(ctx context.Context, id string) {
 	}
 }
 
-// stream reads one stream of live output. Each stream begins with the first output of the job, so a repeated one skips as
-// many bytes as were passed on. It returns false after the limit of output.
+// stream reads one stream of live output. Each stream begins with the first output of the job, so a reopened stream skips
+// the bytes that were already passed on. stream returns false when the output limit is exceeded.
 func (r *run) stream(ctx context.Context, id string) bool {
 	dialer := websocket.Dialer{HandshakeTimeout: requestWithin, Proxy: http.ProxyFromEnvironment}
 	head := http.Header{}

@@ -18,14 +18,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/parcel"
 )
 
-// maxEntries limits the files of an archive, and maxStream the output that is read in addition to its limit: the marked
-// lines of a parcel do not count as output.
+// maxEntries is the maximum number of files in an archive. maxStream is added to the output limit, in bytes, for the marked
+// lines of a parcel, which do not count as output.
 const (
 	maxEntries = 10_000
 	maxStream  = 33 << 20
 )
 
-// errLarge says that the result is larger than its limit.
+// errLarge is the error for a result that is larger than its limit.
 var errLarge = errors.New("the result is larger than its limit")
 
 // result is a published result.
@@ -34,11 +34,12 @@ type result struct {
 	exit                   *int
 }
 
-// download reads the archive with a result. It has no key of the orchestrator, because any node may serve it.
+// download downloads and unpacks the archive with a result. It does not send the orchestrator's key, because any node may
+// serve the archive.
 func (e *Engine) download(ctx context.Context, address string, limits runtimes.Limits) (result, error) {
 	target, err := url.Parse(address)
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
-		return result{}, fmt.Errorf("the result is not at an address of HTTP: %.200q", address)
+		return result{}, fmt.Errorf("the address of the result is not an HTTP URL: %.200q", address)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
@@ -56,8 +57,8 @@ func (e *Engine) download(ctx context.Context, address string, limits runtimes.L
 	return unpack(answer.Body, limits)
 }
 
-// unpack reads the files of a result from its archive. Nothing is written: names of the archive only select what is read.
-// The program decides about the rest of the archive, so its size is limited too.
+// unpack reads the files of a result from its archive. It writes no files: it only reads entries with the expected names.
+// The program controls the other entries, so the size of the whole archive is limited too.
 func unpack(in io.Reader, limits runtimes.Limits) (found result, err error) {
 	unzipped, err := gzip.NewReader(in)
 	if err != nil {
@@ -90,7 +91,7 @@ func unpack(in io.Reader, limits runtimes.Limits) (found result, err error) {
 			continue
 		}
 		if _, twice := files[name]; twice {
-			return found, fmt.Errorf("the archive has %s twice", name)
+			return found, fmt.Errorf("the archive contains %s twice", name)
 		}
 		if entry.Size > limit {
 			return found, errLarge

@@ -19,27 +19,27 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxTries is the number of failed executions after which a job is given up: nodes try a job again without end.
+// maxTries is the number of failed executions after which the engine gives up a job. Bacalhau itself would retry forever.
 const maxTries = 3
 
-// maxPoll is the longest pause between two looks at a job.
+// maxPoll is the longest pause between two status requests for a job.
 const maxPoll = 2 * time.Second
 
-// maxSilent is how long Bacalhau may fail to describe a job before the run ends.
+// maxSilent is how long status requests for a job may fail before the run ends.
 const maxSilent = time.Minute
 
-// run is one program in one job.
+// run is one run of a program, executed as one job.
 type run struct {
 	engine *Engine
 	job    runtimes.Job
 	host   runtimes.Host
 	cancel context.CancelCauseFunc
-	lent   []string // inputs in the depot
+	lent   []string // names of inputs in the depot
 
 	mu      sync.Mutex // guards the fields below, and calls of the reader and the relay
 	relay   *worker.Relay
 	reader  *parcel.Reader // nil for a module
-	stdout  bytes.Buffer   // that was passed on live; at most the limit of output and of marked lines
+	stdout  bytes.Buffer   // stdout that was passed on live; bounded by the limits of output and of marked lines
 	stderr  bytes.Buffer
 	started time.Time
 	limit   *time.Timer
@@ -48,7 +48,8 @@ type run struct {
 // time is the time limit of the program.
 func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
 
-// execute submits a job, follows it to its end and reads its result. If the job has not ended by then, it is stopped.
+// execute submits a job, follows it to its end and reads its result. If it returns before the job has ended, it stops the
+// job.
 func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error) {
 	domains, denied := service.Hosts(r.job, r.engine.options.Ceiling(r.job.Workspace))
 	if denied == nil {
@@ -88,7 +89,7 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 		r.limit.Stop()
 	}
 	if r.reader != nil {
-		r.reader.Started = nil // the rest of its output comes from the result
+		r.reader.Started = nil // the rest of the output is read from the result
 	}
 	start, gpu := r.started.Sub(began), time.Duration(0)
 	if r.started.IsZero() {
@@ -98,7 +99,7 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	case !r.job.GPU:
 	case seen && r.job.Attach == "":
 		gpu = time.Since(r.started)
-	case seen, last.Job.State.StateType == completed: // its start was not seen: at most the time since it was submitted
+	case seen, last.Job.State.StateType == completed: // the start is unknown: use the time since the submission as an upper bound
 		gpu = time.Since(submitted)
 	}
 	r.mu.Unlock()
@@ -111,16 +112,17 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	return outcome, err
 }
 
-// handle is a job that was submitted. With it a restarted server follows the job.
+// handle identifies a submitted job. A restarted server uses it to follow the job again.
 type handle struct {
 	Job  string    `json:"job"`
 	Name string    `json:"name"`
-	Mark string    `json:"mark"` // of the parcel, "" for a module
+	Mark string    `json:"mark"` // mark of the parcel's output lines, "" for a module
 	At   time.Time `json:"at"`
-	Lent []string  `json:"lent,omitempty"` // inputs in the depot
+	Lent []string  `json:"lent,omitempty"` // names of inputs in the depot
 }
 
-// begin submits a job, or finds the one that the program already has. If there is none, it returns the outcome of the run.
+// begin submits a job and returns its handle, or returns the handle in Job.Attach if the job was submitted before a
+// restart. If there is no job, it returns the outcome of the run in failed.
 func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *runtimes.Outcome, err error) {
 	if r.job.Attach != "" {
 		if err := json.Unmarshal([]byte(r.job.Attach), &h); err != nil {
@@ -142,7 +144,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 	}
 	h.Mark, h.At, h.Lent = mark, time.Now(), r.lent
 	r.engine.Enter(h.Name)
-	// A request that has begun is not cancelled: the job that it creates would stay unknown.
+	// The request is not cancelled with the run. Otherwise Bacalhau could create a job whose ID this server never receives.
 	if h.Job, err = r.engine.submit(context.WithoutCancel(ctx), spec); err != nil {
 		if ctx.Err() != nil {
 			outcome := r.relay.Reached(runtimes.Cancelled)
@@ -151,7 +153,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		return h, nil, refused(err)
 	}
 	if store, ok := r.host.(runtimes.JobStore); ok {
-		if text, err := json.Marshal(h); err == nil { // texts and a time always encode
+		if text, err := json.Marshal(h); err == nil { // strings and a time always marshal
 			store.StoreJob(context.WithoutCancel(ctx), string(text))
 		}
 	}
@@ -164,7 +166,7 @@ var (
 	errGone       = errors.New("Bacalhau does not answer")
 )
 
-// follow looks at a job until it has ended, with pauses that grow, and passes its output on meanwhile.
+// follow requests the state of a job until it has ended, with growing pauses. Meanwhile it passes on live output.
 func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 	var logs sync.WaitGroup
 	logging, stop := context.WithCancel(ctx)
@@ -201,7 +203,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 		case at != "" && !following:
 			following = true
 			r.runs()
-			if r.reader != nil { // nodes lose parts of the live output of modules, so it comes from the result
+			if r.reader != nil { // not for modules: nodes lose parts of their live output, so it is read from the result
 				logs.Go(func() { r.logs(logging, id) })
 			}
 			pause = r.engine.options.Poll
@@ -213,7 +215,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 	}
 }
 
-// reason explains why a job has no result: by the last execution, or by the job.
+// reason returns Bacalhau's message about why a job has no result: that of the last failed execution, or that of the job.
 func reason(v view) string {
 	text := v.Job.State.Message
 	for _, one := range v.Executions.Items {
@@ -229,7 +231,8 @@ func reason(v view) string {
 	return ": " + strings.TrimRight(text, ". ")
 }
 
-// runs notes that a node executes the job. A module counts as started; an interpreter starts the program a little later.
+// runs records that a node executes the job, and starts the timers of its time limit. A module counts as started at once;
+// an interpreter starts its program a little later.
 func (r *run) runs() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,7 +248,7 @@ func (r *run) runs() {
 	r.limit = time.AfterFunc(allowed, func() { r.cancel(errTime) })
 }
 
-// print passes output on. It returns false after the limit of output.
+// print passes on output. It returns false when the output limit is exceeded.
 func (r *run) print(ctx context.Context, stderr bool, text []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,7 +294,7 @@ func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) 
 	return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "The program was not started by Bacalhau: " + err.Error() + ".", Err: err, RetryAfter: 10 * time.Second}
 }
 
-// conclude reads the result of a job that has completed. The output of the result is complete, unlike the live output.
+// conclude reads the result of a completed job. Unlike the live output, the output in the result is complete.
 func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outcome, error) {
 	var found result
 	var exit *int
@@ -332,7 +335,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	}
 	r.rest(ctx, false, found.stdout, &r.stdout)
 	r.rest(ctx, true, found.stderr, &r.stderr)
-	if context.Cause(ctx) == errOver { //nolint:errorlint // it is this one
+	if context.Cause(ctx) == errOver { //nolint:errorlint // the cause is never wrapped
 		return r.relay.Reached(runtimes.OutputLimit), nil
 	}
 	if r.reader != nil {
@@ -341,7 +344,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	return r.printed(found.stdout, exit), nil
 }
 
-// rest passes on the output that did not arrive live.
+// rest passes on the part of the output in all that was not passed on live.
 func (r *run) rest(ctx context.Context, stderr bool, all []byte, live *bytes.Buffer) {
 	r.mu.Lock()
 	seen := live.Bytes()
@@ -355,7 +358,7 @@ func (r *run) rest(ctx context.Context, stderr bool, all []byte, live *bytes.Buf
 	}
 }
 
-// printed reads the output of a module: one JSON value on stdout, as in the runtime wasm.
+// printed returns the outcome of a module. Its output is one JSON value on stdout, as in the runtime wasm.
 func (r *run) printed(stdout []byte, exit *int) runtimes.Outcome {
 	text := bytes.TrimSpace(stdout)
 	var outcome runtimes.Outcome

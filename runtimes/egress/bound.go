@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RuleBound denies a tunnel to a host that has a bound secret: the proxy cannot add the secret to a tunnel.
+// RuleBound denies a tunnel to a host that has a bound secret, because the proxy cannot add a header inside a tunnel.
 const RuleBound = "secrets.bind"
 
 // bound holds the secrets that the proxy adds as headers to requests to one host. Programs never see them.
@@ -29,7 +29,7 @@ func newBound(secrets []runtimes.BoundSecret) bound {
 	return bound{secrets: secrets, redactor: redact.New(values)}
 }
 
-// to returns the secrets for requests to a target. It returns none for a plain-text request to the HTTPS port.
+// to returns the secrets for requests to a target. It returns none for an unencrypted request to the HTTPS port.
 func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.BoundSecret) {
 	if scheme == "http" && target.Port == httpsPort {
 		return nil
@@ -42,17 +42,17 @@ func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.Bo
 	return found
 }
 
-// carry adds secrets to the headers of a request and replaces the program's headers of these names. It requests a
-// response in which the secrets can be found again.
+// carry sets the headers of a request that contain secrets, and replaces the program's headers with the same names. It
+// removes headers that could cause a compressed or partial response, in which a secret cannot be redacted.
 func carry(head http.Header, secrets []runtimes.BoundSecret) {
 	for _, one := range secrets {
 		head.Set(one.Header, one.Value)
 	}
 	head.Del("Accept-Encoding")
-	head.Del("Range") // a partial response may split a secret
+	head.Del("Range") // a partial response may contain only part of a secret
 }
 
-// hide redacts secrets of the request in its response.
+// hide redacts the bound secrets in a response. It returns an error if the response is compressed.
 func (b bound) hide(answer *http.Response) error {
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return fmt.Errorf("the answer is encoded as %q, in which a secret cannot be redacted", coding)
@@ -74,7 +74,7 @@ func (b bound) hideHead(head http.Header) {
 	}
 }
 
-// hiding is a redacted body. At its end it also redacts the trailers.
+// hiding is a response body whose secrets are redacted. At the end of the body it also redacts the trailers.
 type hiding struct {
 	io.Closer
 	redacted io.Reader
@@ -89,8 +89,8 @@ func (h *hiding) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// carrier sends requests of the proxy with secrets. It does not request early hints, because they would be forwarded
-// without redaction.
+// carrier is a transport that adds secrets to requests and redacts them in responses. It does not request early hints,
+// because they would be forwarded without redaction.
 type carrier struct {
 	http.RoundTripper
 	ctx     context.Context

@@ -21,7 +21,7 @@ const (
 	boundHeader = "Bearer " + boundSecret
 )
 
-// bind opens a session of a run that has a secret for one of two hosts.
+// bind opens a session of a run that has a secret bound to the host in to.
 func bind(t *testing.T, options egress.Options, to string, granted ...string) *run {
 	t.Helper()
 	return openJob(t, options, runtimes.Job{
@@ -30,7 +30,8 @@ func bind(t *testing.T, options egress.Options, to string, granted ...string) *r
 	})
 }
 
-// mirror repeats the content of a request in every part of its response.
+// mirror repeats the Authorization header of the request in every part of the response: early hints, headers, body and
+// trailers.
 func mirror(w http.ResponseWriter, r *http.Request) {
 	got := r.Header.Get("Authorization")
 	if r.URL.Path == "/zipped" || strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {

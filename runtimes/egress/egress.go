@@ -1,6 +1,6 @@
-// Package egress is the only network access of a run. Its proxy lets a program reach the hosts that its version was
-// granted, and no others. It resolves names itself, checks every resolved address and connects only to checked
-// addresses. It knows neither languages nor sandboxes: the caller passes a listener to which the program connects.
+// Package egress is the only network access of a run. Its proxy lets a program reach only the hosts that its version was
+// granted. It resolves names itself, checks every resolved address and connects only to checked addresses. The package
+// does not depend on languages or sandboxes: the caller passes a listener to which the program connects.
 package egress
 
 import (
@@ -29,12 +29,12 @@ type Limits struct {
 	Requests    int           // total number, including denied requests
 	Connections int           // concurrent connections
 	Bytes       int64         // total bytes in both directions
-	Answer      int64         // bytes of a response to a host function
+	Answer      int64         // maximum size of a response to the host function fetch, in bytes
 	Dial        time.Duration // time to resolve a name and connect
 	Exchange    time.Duration // time of one request with its response, or of one tunnel
 }
 
-// DefaultLimits returns the limits for those that Options does not set.
+// DefaultLimits returns the default values of Options.Limits.
 func DefaultLimits() Limits {
 	return Limits{Requests: 1000, Connections: 32, Bytes: 256 << 20, Answer: 8 << 20, Dial: 10 * time.Second, Exchange: 5 * time.Minute}
 }
@@ -44,7 +44,7 @@ type Options struct {
 	Resolver Resolver
 	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil: read from the kernel
 	Ceiling  func(workspace string) hostpattern.Ceiling // nil: no ceiling
-	Server   func() []netip.AddrPort                    // the server's own listeners, which no run may reach; nil if there are none
+	Server   func() []netip.AddrPort                    // addresses of this server's listeners, which no run may reach; nil for none
 	Meter    Meter
 	Limits   Limits
 	TLS      *tls.Config // for requests of host functions; nil: the machine's trusted certificates
@@ -87,7 +87,7 @@ func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Session {
 	return p.OpenBeneath(p.options.Ceiling(job.Workspace), job, host)
 }
 
-// OpenBeneath is like Open, with another ceiling than that of the job's workspace.
+// OpenBeneath is like Open, but uses the given ceiling instead of the ceiling of the job's workspace.
 func (p *Proxy) OpenBeneath(ceiling hostpattern.Ceiling, job runtimes.Job, host runtimes.Host) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &Session{Host: host, proxy: p, ceiling: ceiling, bound: newBound(job.Bound), ctx: ctx, cancel: cancel}

@@ -69,8 +69,8 @@ func TestUngrantedIsRefused(t *testing.T) {
 	}
 }
 
-// TestCeiling expects that no version reaches a host that the operator did not allow, and that no grant is proposed for
-// it.
+// TestCeiling checks that a version cannot reach a granted host above the operator's ceiling, and that the error proposes
+// no grant for such a host.
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -107,8 +107,8 @@ func TestGrantsOfOlderRulesGrantNothing(t *testing.T) {
 	}
 }
 
-// TestSettle expects that only a host remains of a program's text about its failure, and only one that could be
-// granted.
+// TestSettle checks that Settle replaces the program's own description of a denied request, and uses from it only a host
+// that could be granted.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{}, "granted.test:80")
@@ -127,12 +127,12 @@ func TestSettle(t *testing.T) {
 		t.Errorf("%+v", two)
 	}
 	e := runtimes.ProgramError{Type: runtimes.RuntimeError}
-	if r.Blame(&e); e.Type != runtimes.RuntimeError { // the program requested nothing
+	if r.Blame(&e); e.Type != runtimes.RuntimeError { // the program sent no request
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestClose expects that closing ends all exchanges, so that nothing outlives the run.
+// TestClose checks that Close ends all exchanges of the run and waits for them.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	arrived, hang := make(chan struct{}, 3), make(chan struct{})

@@ -31,7 +31,7 @@ const (
 	httpsPort    = 443
 )
 
-// fetchArgs are the arguments of fetch. Body is text, Base64 holds bytes.
+// fetchArgs are the arguments of fetch. The body is either text, in Body, or bytes, in Base64.
 type fetchArgs struct {
 	URL      string      `json:"url"`
 	Method   string      `json:"method"`
@@ -52,7 +52,7 @@ type fetched struct {
 	Base64     string      `json:"base64,omitempty"`
 }
 
-// Call handles fetch and passes other calls on.
+// Call handles the host function fetch and passes other calls to the session's Host.
 func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if name != Function {
 		return d.Host.Call(ctx, name, args)
@@ -78,8 +78,8 @@ func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 	return encode(answer)
 }
 
-// growth is the maximum ratio between the JSON size of a text and its own size. A text beyond it is returned as bytes,
-// because one reply to a program has a size limit.
+// growth is the maximum ratio of the JSON size of a text to its own size. A text with a higher ratio is returned as
+// Base64, because a reply to a program has a size limit.
 const growth = 2
 
 func encode(answer *fetched) (json.RawMessage, error) {
@@ -105,7 +105,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	decoder.DisallowUnknownFields()
 	var asked fetchArgs
 	if err := decoder.Decode(&asked); err != nil {
-		return nil, "", errors.New("the arguments must be url, method, headers, body and redirect")
+		return nil, "", errors.New("the arguments must be an object with the fields url, method, headers, body and redirect")
 	}
 	address, err := url.Parse(asked.URL)
 	switch {
@@ -148,7 +148,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	return request, asked.Redirect, nil
 }
 
-// errRedirected ends a request that must not be redirected.
+// errRedirected ends a request with redirect: error whose response is a redirect.
 var errRedirected = errors.New("the answer is a redirect")
 
 func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error) {
@@ -194,9 +194,9 @@ func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error
 	return result, nil
 }
 
-// forget removes information from a redirected request that the next server must not receive. It always removes the
-// previous address, which net/http sends in full. After a redirect to another origin it also removes the headers meant
-// for the first, as the Fetch standard specifies. net/http keeps those for other ports and for subdomains.
+// forget removes headers from a redirected request that the next server must not receive. It always removes the Referer,
+// in which net/http sends the full previous address. After a redirect to another origin it also removes the credentials
+// for the first origin, as the Fetch standard specifies. net/http would send them to other ports and to subdomains.
 func forget(next *http.Request, before []*http.Request) {
 	for _, request := range before {
 		if origin(request.URL) != origin(next.URL) {
@@ -220,7 +220,8 @@ func origin(address *url.URL) string {
 	return address.Scheme + "://" + net.JoinHostPort(strings.ToLower(address.Hostname()), port)
 }
 
-// hop sends one request of a fetch. A redirect is another request and passes the same session.
+// hop is a transport that sends each request through the session. A redirect is a separate request through the same
+// session.
 type hop struct{ session *Session }
 
 // RoundTrip implements http.RoundTripper.
@@ -279,5 +280,6 @@ func (e *ending) Close() error {
 	return err
 }
 
-// Transport returns a client's transport whose requests pass the session's rules. Each redirect is another request.
+// Transport returns a transport for an HTTP client. Each of its requests, including each redirect, is subject to the
+// session's rules.
 func (d *Session) Transport() http.RoundTripper { return hop{d} }

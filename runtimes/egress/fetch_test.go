@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// fetch calls the host function and returns its result or its refusal as text.
+// fetch calls the host function fetch and returns its result or its error as JSON text.
 func (r *run) fetch(t *testing.T, args string) string {
 	t.Helper()
 	answer, err := r.Call(t.Context(), egress.Function, json.RawMessage(args))
@@ -22,7 +22,7 @@ func (r *run) fetch(t *testing.T, args string) string {
 	return string(answer)
 }
 
-// TestQueryStays expects that the query string stays unchanged, however it is written.
+// TestQueryStays checks that the proxy forwards a query string unchanged, even if net/url cannot parse it.
 func TestQueryStays(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.RawQuery) })

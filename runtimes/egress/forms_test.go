@@ -16,7 +16,7 @@ import (
 // similar targets are granted, and the name servers are hostile. PORT is the port of a server on this machine's
 // loopback, which must not be reached.
 var tricky = []struct{ form, rule string }{
-	// numbers that resolvers interpret as 127.0.0.1
+	// numeric notations that some resolvers read as 127.0.0.1
 	{"2130706433:PORT", egress.RuleForm},
 	{"0x7f000001:PORT", egress.RuleForm},
 	{"0X7F000001:PORT", egress.RuleForm},
@@ -52,7 +52,7 @@ var tricky = []struct{ form, rule string }{
 	{"[fe80::1]:80", egress.RuleHosts},
 	{"[fc00::1]:80", egress.RuleHosts},
 	{"[ff02::1]:80", egress.RuleHosts},
-	// names that are not granted, or almost
+	// names that are not granted, some of them similar to a granted name
 	{"localhost:PORT", egress.RuleHosts},
 	{"LOCALHOST:PORT", egress.RuleHosts},
 	{"localhost.:PORT", egress.RuleHosts},
@@ -121,7 +121,8 @@ func trickyOptions() egress.Options {
 	return egress.Options{Resolver: resolver, Own: own}
 }
 
-// TestTrickyForms tries each form in three ways: a request to the proxy, a tunnel and the host function.
+// TestTrickyForms requests each form in three ways: by a request to the proxy, by a tunnel and by the host function. None
+// may reach the server.
 func TestTrickyForms(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -169,7 +170,7 @@ func TestTrickyForms(t *testing.T) {
 	})
 }
 
-// TestMalformedRequests sends requests that no ordinary client sends to the proxy.
+// TestMalformedRequests sends malformed and unusual requests to the proxy, which must refuse them.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -209,7 +210,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// TestHostHeaderDoesNotCount expects that a request to the remote server carries the granted host.
+// TestHostHeaderDoesNotCount checks that the proxy ignores the program's Host header and sends the granted host.
 func TestHostHeaderDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

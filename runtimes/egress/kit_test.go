@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names is a resolver with fixed answers. If a name has several, each query gets the next one.
+// names is a resolver with fixed answers. If a name has several answers, each query returns the next one.
 type names struct {
 	mu    sync.Mutex
 	lists map[string][][]string
@@ -39,7 +39,7 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	host, whole := strings.CutSuffix(host, ".")
 	n.asked = append(n.asked, host)
 	lists := n.lists[host]
-	if !whole { // a relative name may resolve to another one, because of this machine's search domains
+	if !whole { // a relative name may resolve to another name, because of this machine's search domains
 		lists = nil
 	}
 	if len(lists) == 0 {
@@ -104,14 +104,14 @@ func (m *meter) Egress(decision runtimes.Decision, _ int64) {
 	m.counts[decision]++
 }
 
-// run is a run with an egress session, as the program sees it.
+// run is the egress session of a run, with the address of its proxy as the program sees it.
 type run struct {
 	*egress.Session
 	host  *host
 	proxy *url.URL
 }
 
-// open serves a session on a loopback listener that represents the one in the sandbox.
+// open opens a session and serves it on a loopback listener, which stands for the listener in the sandbox.
 func open(t *testing.T, options egress.Options, granted ...string) *run {
 	t.Helper()
 	return openJob(t, options, runtimes.Job{Workspace: "w", Capabilities: runtimes.Capabilities{Hosts: granted}})
@@ -168,7 +168,7 @@ func (r *run) raw(t *testing.T, request string) string {
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
-	answer, _ := io.ReadAll(conn) // a reset after the response is fine
+	answer, _ := io.ReadAll(conn) // the proxy may reset the connection after its response
 	return string(answer)
 }
 
@@ -230,5 +230,5 @@ func (s *server) port() string {
 
 func hello(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello from %s", r.URL.Path) }
 
-// quiet returns a logger that discards servers' complaints about hostile clients.
+// quiet returns a logger that discards the errors that a test server logs about malformed requests.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

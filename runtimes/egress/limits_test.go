@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 			r.get(t, "http://x.test/")
 			r.fetch(t, `{"url":"http://x.test/"}`)
 		}
-		if events := r.host.all(); len(events) != 4 || !r.Refused() { // the first excess request is reported, the others are not
+		if events := r.host.all(); len(events) != 4 || !r.Refused() { // of the requests above the limit, only the first is reported
 			t.Errorf("%d events", len(events))
 		}
 	})
@@ -91,7 +91,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestAnswerThatGrows expects bytes for a response whose text would be much longer as JSON.
+// TestAnswerThatGrows checks that a response whose text would be much longer in JSON is returned as Base64.
 func TestAnswerThatGrows(t *testing.T) {
 	t.Parallel()
 	limits := egress.DefaultLimits()

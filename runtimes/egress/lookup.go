@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// lookup is this machine's resolver for full names that end in a dot. The hosts file has single-word names without the
-// dot. So lookup first searches the file for those, with a resolver that cannot query a name server.
+// lookup resolves full names that end in a dot like this machine. Single-word names are in the hosts file without the dot.
+// So lookup first searches the hosts file for a single-word name, with a resolver that cannot query a name server.
 type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {

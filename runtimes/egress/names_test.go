@@ -16,9 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// TestRebinding uses name servers whose answer changes. A name that is harmless at the first query and harmful at the
-// second gains nothing, because there is no second query for one request. A harmful answer for the next request is
-// refused then.
+// TestRebinding uses a name whose second query returns a forbidden address. One request must query the name only once, so
+// the first request connects to the allowed address. The next request must be refused.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -50,7 +49,7 @@ func TestNameThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheTable expects that a single-word name is found in the hosts file as programs write it.
+// TestNamesOfTheTable checks that a single-word name is found in the hosts file.
 func TestNamesOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -82,7 +81,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestFirstAddressIsSilent expects that a name with one unresponsive address is reached by its other address.
+// TestFirstAddressIsSilent checks that the proxy tries the second address of a name if the first does not respond.
 func TestFirstAddressIsSilent(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -96,7 +95,7 @@ func TestFirstAddressIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent := "127.0.0.2:" + s.port()
-	waits, err := net.Dial("tcp", silent) // fills the queue of one; later connections get no response
+	waits, err := net.Dial("tcp", silent) // fills the accept queue, which has one place; later connections get no response
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +120,8 @@ func TestOwnAddressesThatCannotBeKnown(t *testing.T) {
 	}
 }
 
-// TestLastLook expects that a socket connects only to the approved address, and only while that address is still
-// allowed. With a correct dialer no other address gets that far.
+// TestLastLook checks that a socket connects only to the approved address, and only if that address is still allowed. The
+// test calls the check directly, because a correct dialer passes no other address to it.
 func TestLastLook(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{Own: func() ([]net.Addr, error) { return nil, nil }}, "public.test:80", "127.0.0.1:80")

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// places is a listener with a bounded number of concurrent connections; the next one waits. Unlike the one of
-// x/net/netutil, its connections support half-close, which tunnels need.
+// places is a listener that limits the number of concurrent connections; further connections wait. Unlike with
+// netutil.LimitListener of x/net, its connections support half-close, which tunnels need.
 type places struct {
 	net.Listener
 	free chan struct{}

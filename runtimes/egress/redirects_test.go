@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// TestRedirectsPassTheSameSession follows redirects with a client behind the proxy and with the host function.
+// TestRedirectsPassTheSameSession checks that each redirect is subject to the rules of the session, for a client that uses
+// the proxy and for the host function.
 func TestRedirectsPassTheSameSession(t *testing.T) {
 	t.Parallel()
 	forbidden := serve(t, hello)
@@ -54,8 +55,8 @@ func TestRedirectsPassTheSameSession(t *testing.T) {
 	}
 }
 
-// TestRedirectsSendNoSecrets expects that another origin receives neither the headers meant for the first nor the
-// previous address. That includes another port of the same host and a redirect back.
+// TestRedirectsSendNoSecrets checks that after a redirect to another origin the request has neither the credentials for
+// the first origin nor a Referer. Another port of the same host is another origin. A redirect back restores nothing.
 func TestRedirectsSendNoSecrets(t *testing.T) {
 	t.Parallel()
 	tell := func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// These constants name the rules that deny a request, in events and errors. For an address that may not be reached the
-// name is RuleAddress and the class of the address.
+// These constants are the names of the rules that deny a request, in events and errors. For an address that may not be
+// reached, the name is RuleAddress followed by the class of the address.
 const (
 	RuleHosts    = "capabilities.hosts"
 	RuleNetwork  = "network" // the proxy is the only network
@@ -26,11 +26,11 @@ const (
 
 // refusal is the reason why a network request of a program failed.
 type refusal struct {
-	rule    string // "" if the request failed without a rule
+	rule    string // rule that denied the request, "" if it failed for another reason
 	message string
 	remedy  string
 	grant   *runtimes.Grant
-	again   bool // already reported, so not reported for each further request
+	again   bool // the same refusal was already reported for an earlier request, so this one is not reported
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -125,7 +125,7 @@ func (r *refusal) callError() *runtimes.CallError {
 	return &runtimes.CallError{Code: string(runtimes.Denied), Message: strings.TrimSpace(r.message), Rule: r.rule, Remedy: r.remedy, Grant: r.grant}
 }
 
-// Denial returns the error of a program if a rule refused a request, nil if it failed for another reason.
+// Denial returns the program error for err if a rule denied the request, and nil if the request failed for another reason.
 func Denial(err error) *runtimes.ProgramError {
 	var why *refusal
 	if !errors.As(err, &why) || why.rule == "" {
@@ -141,8 +141,8 @@ func (d *Session) Refused() bool {
 	return d.refused != nil && d.refused.rule != ""
 }
 
-// Blame replaces a program's failure with the denial of its last request, which caused it. The position of the failure
-// is kept.
+// Blame replaces a program's failure with the denial of its last request, if that was denied. It leaves the position of
+// the failure unchanged.
 func (d *Session) Blame(e *runtimes.ProgramError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,9 +151,9 @@ func (d *Session) Blame(e *runtimes.ProgramError) {
 	}
 }
 
-// Settle explains a host that the program reports as unreachable. The program may have bypassed the proxy, or it was
-// granted no hosts and has no proxy. The program's text is untrusted: the error keeps only a host that this session
-// could grant.
+// Settle rewrites the error of a program that reports a host as unreachable. The program may have bypassed the proxy, or
+// it has no proxy because it was granted no hosts. The program's text is not trusted: Settle uses from it only a host that
+// could be granted.
 func (d *Session) Settle(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Grant == nil {
 		return

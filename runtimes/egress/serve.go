@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Marker is the reason phrase of a refusal. HTTP libraries put it into their exceptions, where it can be recognized.
+// Marker is the HTTP reason phrase of a denied request. HTTP libraries put it into their exceptions, so the guest can
+// recognize a denial.
 const Marker = "Denied by Atelier"
 
 const (
@@ -91,7 +92,7 @@ func (d *Session) enter() bool {
 	return true
 }
 
-// malformed reports a request that names no valid host. It does not repeat the invalid text.
+// malformed records and reports a request without a valid host. The report does not contain the invalid text.
 func (d *Session) malformed(why *refusal) {
 	d.mu.Lock()
 	d.requests++
@@ -111,15 +112,15 @@ func targetOf(r *http.Request) (hostpattern.Target, error) {
 	case !r.URL.IsAbs():
 		return hostpattern.Target{}, errors.New("this is a proxy and has no pages")
 	case r.URL.Scheme != "http":
-		return hostpattern.Target{}, errors.New("the proxy supports http, and CONNECT for everything else")
+		return hostpattern.Target{}, errors.New("the proxy supports only http URLs; other protocols need CONNECT")
 	case r.URL.User != nil:
 		return hostpattern.Target{}, errors.New("a host must not have a user name")
 	}
 	return hostpattern.ParseHostPort(r.URL.Host, httpPort)
 }
 
-// forward sends a request and returns its response. The program follows redirects itself, and each passes this session
-// again.
+// forward sends a request and copies its response to the program. It does not follow redirects: the program sends each
+// one as a new request to the proxy.
 func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 	decision := runtimes.EgressAllowed
 	transport := x.transport()
@@ -141,7 +142,7 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 			refuse(w, x.failure())
 		},
 	}
-	defer func() { x.end(decision) }() // a response that breaks off causes a panic, which the HTTP server handles
+	defer func() { x.end(decision) }() // deferred, because ReverseProxy panics if the response breaks off
 	proxy.ServeHTTP(w, r)
 }
 
@@ -158,7 +159,7 @@ func (x *exchange) transport() *http.Transport {
 	}
 }
 
-// failure returns the reason why an allowed request failed.
+// failure returns the reason why an allowed request failed: an exceeded limit or an unreachable host.
 func (x *exchange) failure() *refusal {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -168,7 +169,7 @@ func (x *exchange) failure() *refusal {
 	return &refusal{message: fmt.Sprintf("%s is unreachable or sent an invalid answer.", x.target)}
 }
 
-// refusalBody is the response body of a refused request, in the form of a run's error.
+// refusalBody is the response body for a refused request. Its error has the same fields as the error of a run.
 type refusalBody struct {
 	Error refusalError `json:"error"`
 }
@@ -181,7 +182,8 @@ type refusalError struct {
 	Grant   *runtimes.Grant `json:"grant,omitempty"`
 }
 
-// refuse responds to a refused request. It writes the response itself, because libraries show the reason phrase.
+// refuse responds to a refused request. It writes the response to the connection itself, because net/http cannot set the
+// reason phrase, which HTTP libraries show.
 func refuse(w http.ResponseWriter, why *refusal) {
 	status, kind := "403 "+Marker, string(runtimes.Denied)
 	if why.rule == "" {
@@ -205,8 +207,8 @@ func refuse(w http.ResponseWriter, why *refusal) {
 	}
 }
 
-// drain discards the client's remaining data, so that the client can read the response before a reset of the
-// connection.
+// drain closes the write side and discards the client's remaining data for up to a second. Closing with unread data would
+// reset the connection before the client has read the response.
 func drain(conn net.Conn) {
 	_ = closeWrite(conn)
 	_ = conn.SetReadDeadline(time.Now().Add(time.Second))

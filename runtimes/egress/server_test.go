@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Neither the server's own listener nor a metadata service is reachable by address, by name or in another notation,
-// whatever is granted and listed.
+// TestNever_GrantedAndListed_Refused checks that the server's own listener and metadata services cannot be reached by
+// address, by name or in another notation, even if they are granted and in the ceiling.
 func TestNever_GrantedAndListed_Refused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
@@ -33,7 +33,8 @@ func TestNever_GrantedAndListed_Refused(t *testing.T) {
 	}
 }
 
-// The default ceiling is the public internet. A private address must be listed, even if a name resolves to it.
+// TestPublicCeiling_PrivateAddresses checks the default ceiling, which is the public internet: a private address must be
+// listed in addition, even if a granted name resolves to it.
 func TestPublicCeiling_PrivateAddresses(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)

@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Session is the network access of one run. It is also the run's Host: it handles fetch and passes everything else on.
+// Session is the network access of one run. It is also the run's Host: it handles calls of fetch and passes events and
+// other calls to the embedded Host.
 type Session struct {
 	runtimes.Host
 	proxy   *Proxy
@@ -26,18 +27,18 @@ type Session struct {
 	bound   bound
 	ctx     context.Context // ends with the run
 	cancel  context.CancelFunc
-	joined  sync.WaitGroup // waits for servers and tunnels
+	joined  sync.WaitGroup // counts servers and requests, for which Close waits
 
 	mu       sync.Mutex
 	closed   bool
 	requests int
 	bytes    int64
-	reported bool                  // whether too many requests were reported
+	reported bool                  // whether the excess of the request limit was reported
 	open     map[net.Conn]struct{} // connections to remote hosts
 	refused  *refusal              // refusal of the last request, nil if it was allowed
 }
 
-// Close ends all exchanges and waits for them.
+// Close cancels all exchanges and waits until they have ended.
 func (d *Session) Close() {
 	d.cancel()
 	d.mu.Lock()
@@ -55,7 +56,7 @@ type exchange struct {
 	session *Session
 	target  hostpattern.Target
 	rule    string
-	addrs   []netip.Addr // checked addresses; the only ones that may be dialed
+	addrs   []netip.Addr // checked addresses; only these may be dialed
 	began   time.Time
 
 	mu    sync.Mutex
@@ -64,8 +65,8 @@ type exchange struct {
 	limit *refusal // limit exceeded during the exchange
 }
 
-// begin decides on a request. It reports a refusal at once; end reports an allowed request. Of the requests beyond the
-// limit it reports only the first, because the program controls their number.
+// begin decides whether a request is allowed. It reports a refusal at once, whereas end reports an allowed request. Of the
+// requests above the limit it reports only the first, because a program may send any number.
 func (d *Session) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
 	x := &exchange{session: d, target: target, began: time.Now()}
 	why := d.admit(target)
@@ -90,7 +91,7 @@ func (d *Session) begin(ctx context.Context, target hostpattern.Target) (*exchan
 	return x, nil
 }
 
-// admit counts a request.
+// admit counts a request. It returns a refusal if the run has reached a limit.
 func (d *Session) admit(target hostpattern.Target) *refusal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +108,7 @@ func (d *Session) admit(target hostpattern.Target) *refusal {
 	return nil
 }
 
-// granted returns the grant that covers a target.
+// granted returns the grant that covers a target, or the refusal if no grant does or the target must never be reached.
 func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal) {
 	if target.Addr.IsValid() {
 		if class := d.proxy.never(target.Addr, target.Port); class != "" {
@@ -128,10 +129,10 @@ func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal)
 	return "", d.notGranted(target)
 }
 
-// resolve returns the addresses of a target if all of them may be reached.
+// resolve returns the addresses of a target, or a refusal if any of them must not be reached.
 func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
 	if target.Addr.IsValid() { // granted as an address
-		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a service on a public address of this machine is not public
+		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a service of this machine may be private even on a public address
 			return nil, d.aboveCeiling(target)
 		}
 		return []netip.Addr{target.Addr}, nil
@@ -151,12 +152,12 @@ func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]net
 	return found, nil
 }
 
-// absolute adds a final dot to a name. Without it a resolver would also try the name under this machine's search
-// domains, which is a different name than the granted one.
+// absolute adds a final dot to a name. Without the dot a resolver would also try the name with this machine's search
+// domains appended, which is not the granted name.
 func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
-// classOf returns the class of an address that may not be dialed for a name, or "" if it may. A grant of the address
-// itself allows it if the ceiling lists the address and it belongs neither to a metadata service nor to a listener of
+// classOf returns the class of an address to which a name must not resolve, or "" if the address is allowed. An address
+// that is itself granted and listed in the ceiling is allowed, unless it belongs to a metadata service or a listener of
 // this server.
 func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	if class := d.proxy.never(addr, port); class != "" {
@@ -210,15 +211,15 @@ func (p *Proxy) own(addr netip.Addr) bool {
 // errNotChecked ends a connection to an unchecked address. This cannot happen while the dialer works correctly.
 var errNotChecked = errors.New("the address was not checked")
 
-// dial connects to one of the checked addresses. It checks the address again when the socket exists but is not yet
-// connected. So the connection always goes to an approved address, whatever happened in between.
+// dial connects to one of the checked addresses. It checks the address again after the socket is created and before it
+// connects, so that the connection cannot go to another address.
 func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.session.proxy.options.Limits.Dial)
 	defer cancel()
 	var all error
 	for i, addr := range x.addrs {
 		dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error { return x.check(addr, address) }}
-		if until, ok := ctx.Deadline(); ok { // leaves time for the other addresses if one does not respond
+		if until, ok := ctx.Deadline(); ok { // an address that does not respond leaves time for the others
 			dialer.Timeout = time.Until(until) / time.Duration(len(x.addrs)-i)
 		}
 		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, x.target.Port).String())
@@ -230,7 +231,7 @@ func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
 	return nil, all
 }
 
-// check compares the address of a new connection with the approved one.
+// check returns an error unless a new connection goes to the approved address and that address is still allowed.
 func (x *exchange) check(wanted netip.Addr, address string) error {
 	got, err := netip.ParseAddrPort(address)
 	if err != nil || got.Addr().Unmap() != wanted || got.Port() != x.target.Port {
@@ -242,7 +243,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 	return nil
 }
 
-// keep counts the bytes of a connection and closes it with the session.
+// keep registers a connection, so that Close closes it, and returns it with its bytes counted.
 func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
 	d := x.session
 	d.mu.Lock()
@@ -259,7 +260,7 @@ func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
 	return counted, nil
 }
 
-// counted is a connection whose bytes count towards the run's limit.
+// counted is a connection whose bytes count towards the byte limit of the run.
 type counted struct {
 	net.Conn
 	exchange *exchange
@@ -309,14 +310,14 @@ func (x *exchange) count(n int) error {
 	return why
 }
 
-// stop records the rule that ended an allowed request.
+// stop records the refusal that ended an allowed request.
 func (x *exchange) stop(why *refusal) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.limit = why
 }
 
-// end reports the outcome of the request, once.
+// end reports the outcome of an allowed request. Only the first call has an effect.
 func (x *exchange) end(decision runtimes.Decision) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// tunnel handles CONNECT: it copies bytes in both directions until one side closes. It inspects only the server name in
-// the TLS ClientHello. One address often serves many names, and only one of them is granted.
+// tunnel handles CONNECT: it copies bytes in both directions until one side closes. It only inspects the server name in
+// the TLS ClientHello, because one address often serves many names of which only one is granted.
 func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	there, err := x.dial(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 		x.end(runtimes.EgressFailed)
 		return
 	}
-	// Errors at the end of a tunnel concern only the two endpoints.
+	// Errors at the end of a tunnel are ignored: only the two endpoints can act on them.
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = closeWrite(there) }()
@@ -65,15 +65,15 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	x.end(runtimes.EgressAllowed)
 }
 
-// These constants are the types of TLS records. A connection starts with a handshake record; servers ignore some of the
-// others before it.
+// These constants are the lowest and the highest type of a TLS record. A TLS connection starts with a handshake record, but
+// servers ignore some other records before it.
 const (
 	firstRecord = 0x14
 	lastRecord  = 0x17
 )
 
-// hello reads and returns the start of the program's data as far as the check needs it. It refuses data that starts
-// like TLS and cannot be parsed, because the remote server may find a name in it.
+// hello checks the server name in the program's ClientHello and returns the data that it read for that. It refuses data
+// that starts like TLS but cannot be parsed, because the remote server may still read a name from it.
 func (x *exchange) hello(in interface {
 	io.Reader
 	Peek(int) ([]byte, error)
@@ -87,9 +87,9 @@ func (x *exchange) hello(in interface {
 		name, seen = hello.ServerName, true
 		return nil, errSeen
 	}})
-	_ = server.Handshake() // ends with errSeen at the latest
+	_ = server.Handshake() // never succeeds: it ends with errSeen once the ClientHello is parsed
 	switch {
-	case !seen && recorded.over: // the client has closed its side
+	case !seen && recorded.over: // the client closed its side before the ClientHello was complete
 		return nil, nil
 	case !seen:
 		return nil, unreadName(x.target)
@@ -104,7 +104,7 @@ func (x *exchange) hello(in interface {
 
 var errSeen = errors.New("the name was seen")
 
-// recorder is a connection for a passive observer: it records reads and discards writes.
+// recorder is a connection for the TLS parser: it records the bytes that are read and discards the bytes that are written.
 type recorder struct {
 	from  io.Reader
 	taken bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// TestAuthorize_OtherOrigin_NoPassword: the address of an archive comes from a lock, which another server may have
-// written. The password of an index goes to the origin of the index only.
+// TestAuthorize_OtherOrigin_NoPassword checks that the password of an index is only sent to the origin of the index. The
+// address of an archive is not trusted, because it comes from a lock that another server may have written.
 func TestAuthorize_OtherOrigin_NoPassword(t *testing.T) {
 	t.Parallel()
 	source := Source{Index: "https://ada:secret@index.example/simple"}
@@ -31,8 +31,8 @@ func TestAuthorize_OtherOrigin_NoPassword(t *testing.T) {
 	}
 }
 
-// TestClient_Redirect_NoPassword follows redirects to another port and back: only the origin of the index gets the
-// credentials, and no host learns the address before.
+// TestClient_Redirect_NoPassword follows redirects to another port and back. Only the origin of the index receives the
+// credentials, and no host receives the previous address as Referer.
 func TestClient_Redirect_NoPassword(t *testing.T) {
 	t.Parallel()
 	var index, other *httptest.Server
@@ -82,8 +82,8 @@ func (f fixed) Source(context.Context, string, runtimes.Ecosystem) (Source, erro
 	return Source(f), nil
 }
 
-// TestSource_TokenOfAnotherRegistry_Refused: the token of an .npmrc is for one registry, and other secrets or the server
-// may name another.
+// TestSource_TokenOfAnotherRegistry_Refused refuses an .npmrc whose token is for another registry than the one that the
+// secrets of the workspace or the server name.
 func TestSource_TokenOfAnotherRegistry_Refused(t *testing.T) {
 	t.Parallel()
 	m := New(Options{Indexes: map[runtimes.Ecosystem]string{runtimes.NPM: "https://registry.npmjs.org/"}, Hosts: []string{"npm.example:443", "npm.example.evil:443"}})
@@ -113,7 +113,7 @@ func TestSource_TokenOfAnotherRegistry_Refused(t *testing.T) {
 	}
 }
 
-// TestSource_PathWithToken_Hidden: some indexes have a token in the path of their address.
+// TestSource_PathWithToken_Hidden checks that errors do not contain the path of an index, which may contain a token.
 func TestSource_PathWithToken_Hidden(t *testing.T) {
 	t.Parallel()
 	closed := httptest.NewServer(nil)

@@ -18,8 +18,8 @@ import (
 //go:embed build.py
 var buildPython string
 
-// withScripts ends the platform of an npm lock whose packages have install scripts that run. It is part of the digest of
-// the lock, so such a lock is installed in addition to the same one without scripts.
+// withScripts is the suffix of the platform of an npm lock whose install scripts run. The platform is part of the digest
+// of a lock, so the same packages with and without scripts are separate installations.
 const withScripts = "+scripts"
 
 // AllWorkspaces stands for every workspace in Options.Builds.
@@ -36,8 +36,8 @@ func isSource(p runtimes.LockedPackage) bool {
 	return err == nil && (strings.HasSuffix(address.Path, ".tar.gz") || strings.HasSuffix(address.Path, ".zip"))
 }
 
-// checkBuilds refuses a lock that runs code of its packages in a workspace that does not allow it. The lock may be older
-// than the setting, or come from another workspace.
+// checkBuilds refuses a lock whose installation runs code of packages, in a workspace that does not allow it. The check is
+// needed for locks that are older than the setting or come from another workspace.
 func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
 	if m.builds(workspace) {
 		return nil
@@ -58,11 +58,12 @@ func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
 	return nil
 }
 
-// build replaces the source distributions in staging/archives by wheels. names are the file names there.
+// build replaces the source distributions in staging/archives by wheels. names[i] is the file name of the archive of
+// lock.Packages[i].
 func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string, source Source, staging string, progress func(Progress)) error {
 	type archive struct {
 		File   string `json:"file"`
-		Name   string `json:"name"` // with the version, as builders expect it
+		Name   string `json:"name"` // file name with name and version, which builders require
 		Number int    `json:"number"`
 	}
 	var sources []archive
@@ -91,7 +92,7 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 	built := 0
 	w := newWriter(root, m.options.Archive, func(int) { progress(Progress{Step: "building", Done: built, Total: len(sources)}); built++ })
 	limits := m.limits(unpackTime)
-	limits.OutputBytes = m.options.Archive + 1<<20 // with the lines between the wheels
+	limits.OutputBytes = m.options.Archive + 1<<20 // 1 MiB more, for the lines between the wheels
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	building := step{
@@ -119,7 +120,7 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 	return nil
 }
 
-// certificates returns the environment with which resolvers find the trusted certificates of the jail.
+// certificates returns the environment variables that point resolvers to the trusted certificates in the jail.
 func certificates() []string {
 	for _, mount := range program.Certificates() {
 		if mount.Path == "/etc/ssl/certs" {

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 )
 
-// sourceOf makes a source distribution whose build backend is one of its own files, so that a build needs no other package.
+// sourceOf returns a source distribution. Its build backend is one of its own files, so a build needs no other package.
 // The backend writes a file and makes a wheel with the module shout.
 func sourceOf(tb testing.TB, backend string) []byte {
 	tb.Helper()
@@ -58,8 +58,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 	return text.Bytes()
 }
 
-// TestBuild_AllowedWorkspace_FromSource builds a Python package without a wheel where the workspace allows it, and
-// nowhere else: neither a new list nor a lock that another workspace resolved.
+// TestBuild_AllowedWorkspace_FromSource builds a Python package that has no wheel in a workspace that allows it. Another
+// workspace can neither resolve the package nor install the lock of the first.
 func TestBuild_AllowedWorkspace_FromSource(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greet())
@@ -97,7 +97,8 @@ func TestBuild_AllowedWorkspace_FromSource(t *testing.T) {
 	}
 }
 
-// TestBuild_HostileSource_StaysInItsSandbox runs backends that fail, that lie about their name and that write elsewhere.
+// TestBuild_HostileSource_StaysInItsSandbox runs build backends that fail, claim another package name, or write outside of
+// their folder. Each must be refused.
 func TestBuild_HostileSource_StaysInItsSandbox(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(packagestest.Dir(t), "planted")
@@ -128,8 +129,8 @@ func TestBuild_HostileSource_StaysInItsSandbox(t *testing.T) {
 	}
 }
 
-// TestScripts_AllowedWorkspace_Run runs install scripts of npm packages where the workspace allows it. They find the
-// commands of other packages, and have no network.
+// TestScripts_AllowedWorkspace_Run runs install scripts of npm packages in a workspace that allows them. The scripts can
+// run the commands of other packages, but have no network.
 func TestScripts_AllowedWorkspace_Run(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)
@@ -178,7 +179,7 @@ func TestScripts_AllowedWorkspace_Run(t *testing.T) {
 	}
 }
 
-// TestScripts_Failing_NamesScript refuses a package whose install script fails, with the script and its error.
+// TestScripts_Failing_NamesScript checks that the error for a failing install script has the script's name and output.
 func TestScripts_Failing_NamesScript(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)

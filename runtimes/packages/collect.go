@@ -14,13 +14,13 @@ import (
 
 // Archive is a downloaded archive that no installed lock lists.
 type Archive struct {
-	Name  string // its hash
+	Name  string // hash of the archive
 	Bytes int64
 }
 
-// CollectArchives removes the archives that no installed lock of any workspace has and no installation used since a time. They are
-// only needed to install again. The private archives of other workspaces are left. The locks of a workspace with the digests in gone do not count. With dry it only lists
-// the archives.
+// CollectArchives removes the archives that no installed lock of any workspace lists and that no installation has used
+// since before. An archive is only needed to install its package again. Locks of the workspace whose digests are in gone
+// are ignored. The private archives of other workspaces stay. If dry is set, it only lists the archives.
 func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[string]bool, dry bool) ([]Archive, error) {
 	if err := m.open(); err != nil {
 		return nil, err
@@ -58,7 +58,8 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 	return found, err
 }
 
-// installedArchives returns the file names of the archives that installed locks have, without some of a workspace.
+// installedArchives returns the file names of the archives that installed locks list. It ignores the locks of a workspace
+// whose digests are in gone.
 func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map[string]bool, error) {
 	kept := map[string]bool{}
 	manifests, err := filepath.Glob(filepath.Join(m.options.Dir, "locks", "*", "*", manifestFile))
@@ -77,7 +78,7 @@ func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map
 	return kept, err
 }
 
-// Removable reports whether an installed lock may be removed now, which is not so while a run uses it.
+// Removable reports whether an installed lock may be removed now: no run uses it, and it is not being installed.
 func (m *Manager) Removable(workspace, digest string) bool {
 	dir := filepath.Join(m.options.Dir, "locks", folder(workspace), filepath.Base(strings.TrimPrefix(digest, "sha256:")))
 	m.mu.Lock()
@@ -89,7 +90,7 @@ func (m *Manager) Removable(workspace, digest string) bool {
 type Installing struct {
 	Digest string `json:"digest" doc:"Digest of the lock."`
 	Step   string `json:"step" enum:"waiting,downloading,building,unpacking"`
-	Done   int    `json:"done" doc:"Packages that are done with this step."`
+	Done   int    `json:"done" doc:"Packages that have completed this step."`
 	Total  int    `json:"total"`
 }
 
@@ -114,8 +115,8 @@ func (m *Manager) Running(workspace string) []Installing {
 	return found
 }
 
-// room returns how many bytes a new lock of a workspace may have: the limit of one lock, and the rest of the workspace's
-// quota.
+// room returns the maximum size of a new lock in bytes: the limit of one lock, or the rest of the workspace's quota if that
+// is smaller.
 func (m *Manager) room(workspace string) (int64, error) {
 	installed, err := m.Installed(workspace)
 	left := m.options.Quota

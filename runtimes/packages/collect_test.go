@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 )
 
-// TestCollectArchives_OtherWorkspaces_Kept: one workspace neither sees nor removes the private archives of another.
+// TestCollectArchives_OtherWorkspaces_Kept checks that one workspace neither lists nor removes the private archives of
+// another.
 func TestCollectArchives_OtherWorkspaces_Kept(t *testing.T) {
 	t.Parallel()
 	dir := packagestest.Dir(t)
@@ -39,7 +40,8 @@ func TestCollectArchives_OtherWorkspaces_Kept(t *testing.T) {
 	}
 }
 
-// TestCollectArchives_Concurrent removes every archive once, whichever caller is faster.
+// TestCollectArchives_Concurrent calls CollectArchives concurrently. No call may fail because another one removed an
+// archive first.
 func TestCollectArchives_Concurrent(t *testing.T) {
 	t.Parallel()
 	dir := packagestest.Dir(t)

@@ -20,11 +20,11 @@ const (
 )
 
 // Declarations returns the files of an installed lock from which an editor reads types: declarations of npm packages, and
-// stubs and sources of Python packages. The packages that the program names come first, and the rest as far as there is
-// room. installed is false if the lock is not installed; complete is false if files were left out.
+// stubs and sources of Python packages. Packages in named come first; the others follow up to the limits. installed is
+// false if the lock is not installed, and complete is false if files were left out.
 func (m *Manager) Declarations(workspace string, lock runtimes.Lock, named []string) (files map[string]string, installed, complete bool, err error) {
 	dir := m.dirOf(workspace, lock.Digest())
-	m.hold(dir, 1) // no garbage collection meanwhile
+	m.hold(dir, 1) // prevents the removal of the lock while its files are read
 	defer m.hold(dir, -1)
 	if _, err := readManifest(dir); err != nil {
 		return map[string]string{}, false, false, nil //nolint:nilerr // it is not installed
@@ -90,8 +90,8 @@ func typed(files fs.FS, ecosystem runtimes.Ecosystem, named []string) ([]declare
 	return all, err
 }
 
-// rankOf returns the sort key of a file: files of packages that the program names have the lowest. It returns -1 for a
-// file without types.
+// rankOf returns the sort key of a file, which is lowest for files of the packages in named. It returns -1 for a file
+// without types.
 func rankOf(ecosystem runtimes.Ecosystem, name string, named []string) int {
 	rank := 10
 	if ecosystem == runtimes.NPM {

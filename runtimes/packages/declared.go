@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Files in which a program may name its packages. They count at the top of its files.
+// Files in which a program may name its packages. They must be in its root folder.
 const (
 	RequirementsFile = "requirements.txt"
 	PyprojectFile    = "pyproject.toml"
@@ -21,19 +21,19 @@ const (
 	LockFile         = "package-lock.json"
 )
 
-// maxDeclaration limits a file that names packages. The lock file of npm may be as large as files of a program may be.
+// maxDeclaration is the maximum size of a file that names packages, in bytes. It does not apply to package-lock.json.
 const maxDeclaration = 256 << 10
 
 // Declaration is the list of packages of a program, and where the program names them.
 type Declaration struct {
-	Ecosystem    runtimes.Ecosystem // "" for a language without packages
-	File         string             // "" for the field packages
+	Ecosystem    runtimes.Ecosystem // "" if the language has no packages
+	File         string             // file with the list, "" if it is in the field packages
 	Requirements []Requirement
 	Lock         []byte // package-lock.json, nil for none
 }
 
-// Declared returns the packages that a program names, in the field packages or in one of its files. A file that names none
-// does not count. Errors name the entry, or file and line.
+// Declared returns the packages that a program names in the field packages or in one of its files. It ignores a file that
+// names no packages. Errors name the entry of the field, or the file and line.
 func Declared[F ~[]byte](language runtimes.Language, list []string, files map[string]F) (Declaration, error) {
 	ecosystem, ok := EcosystemOf(language)
 	if !ok {
@@ -78,21 +78,22 @@ func declaring(ecosystem runtimes.Ecosystem) []string {
 	return []string{RequirementsFile, PyprojectFile}
 }
 
-// foreignLocks are the files in which other tools keep exact versions. A program that has one expects those versions, so
-// it is refused.
+// foreignLocks are the lock files of other tools. A program with such a file is refused, because it expects the exact
+// versions in the file, and the server does not read it.
 var foreignLocks = map[runtimes.Ecosystem][]string{
 	runtimes.PyPI: {"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"},
 	runtimes.NPM:  {"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"},
 }
 
-// foreignSettings are the files with settings of resolvers. They may contain passwords, so workspaces have secrets for them.
+// foreignSettings are files with settings of resolvers. A program with such a file is refused, because the file may contain
+// passwords. Workspaces set indexes and passwords with secrets instead.
 var foreignSettings = map[runtimes.Ecosystem][]string{
 	runtimes.PyPI: {"uv.toml", "pip.conf"},
 	runtimes.NPM:  {".npmrc", ".yarnrc.yml", "bunfig.toml"},
 }
 
-// addLock adds the lock file, and refuses those of other tools next to the file that names the packages. A
-// requirements.txt is the result of such tools and needs none.
+// addLock adds package-lock.json. It refuses lock files and settings of other tools in addition to the file that names the
+// packages. A requirements.txt can have exact versions itself, so other files are ignored there.
 func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error {
 	if d.File == RequirementsFile {
 		return nil
@@ -144,7 +145,7 @@ type entry struct {
 	line   int
 }
 
-// refusal of a line of a file. The pointer names the file too, for clients that show errors by field.
+// refusedAt returns the error for a line of a file. Its pointer also names the file, for clients that show errors by field.
 func refusedAt(file string, line int, message string) *fault.Error {
 	pointer := "/files/" + strings.ReplaceAll(strings.ReplaceAll(file, "~", "~0"), "/", "~1")
 	return &fault.Error{
@@ -154,10 +155,10 @@ func refusedAt(file string, line int, message string) *fault.Error {
 }
 
 func tooMany(file string, line int) *fault.Error {
-	return refusedAt(file, line, fmt.Sprintf("has too many packages; at most %d are possible.", maxLocked))
+	return refusedAt(file, line, fmt.Sprintf("has too many packages; at most %d are allowed.", maxLocked))
 }
 
-// parseEntries checks the requirements of a file and sorts them by name. A name may stand twice with conditions that
+// parseEntries checks the requirements of a file and sorts them by name. A name may occur twice if the two conditions
 // exclude each other, which the resolver checks.
 func parseEntries(file string, entries []entry) ([]Requirement, error) {
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The packages are not valid."}
@@ -220,7 +221,7 @@ func readManifestFile(text string) ([]entry, error) {
 	}
 	for _, field := range []string{"optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies", "overrides", "resolutions", "workspaces"} {
 		if content, ok := manifest[field]; ok && !slices.Contains([]string{"{}", "[]", "null", "false"}, strings.Join(strings.Fields(string(content)), "")) {
-			return nil, refusedAt(ManifestFile, lineOf(text, `"`+field+`"`), field+" is not possible here; only dependencies are installed. Remove it.")
+			return nil, refusedAt(ManifestFile, lineOf(text, `"`+field+`"`), field+" is not supported; only dependencies are installed. Remove it.")
 		}
 	}
 	entries := make([]entry, 0, len(dependencies))
@@ -248,8 +249,8 @@ func lineOfJSON(text string, err error) int {
 	return 1
 }
 
-// At returns the place of a package in the list: its entry or its line, or the whole list for a package that another one
-// brings.
+// At returns the position of a package in the list: its entry or its line. For a dependency that the list does not name,
+// it returns the position of the whole list.
 func (d Declaration) At(name string) fault.Detail {
 	at := slices.IndexFunc(d.Requirements, func(r Requirement) bool { return r.Name == name })
 	switch {

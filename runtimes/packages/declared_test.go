@@ -42,7 +42,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestDeclared_Refused names file and line of everything that a resolver would obey, or that would be ignored.
+// TestDeclared_Refused checks that the error has file and line for each entry that could control the resolver, or that
+// would be ignored without an error.
 func TestDeclared_Refused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -100,7 +101,8 @@ func TestDeclared_Refused(t *testing.T) {
 	}
 }
 
-// TestDeclared_DeepPyproject refuses nesting before the decoder stores the path of every level.
+// TestDeclared_DeepPyproject checks that deep nesting is refused before the TOML decoder runs, because the decoder stores
+// the path of every level.
 func TestDeclared_DeepPyproject(t *testing.T) {
 	t.Parallel()
 	many := func(text string) string { return strings.Repeat(text, 3000) }
@@ -129,7 +131,7 @@ func TestDeclared_DeepPyproject(t *testing.T) {
 	}
 }
 
-// TestDeclared_Many refuses files whose reading would take long: lines that many lines continue, and many packages.
+// TestDeclared_Many refuses files that would be slow to read: a line with many continuation lines, and many packages.
 func TestDeclared_Many(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -153,7 +155,8 @@ func TestDeclared_Many(t *testing.T) {
 	}
 }
 
-// FuzzDeclared reads any text as a list of packages without a panic. What it accepts is one line without an option.
+// FuzzDeclared reads any text as a list of packages. It expects no panic, and that each accepted entry is one line without
+// an option.
 func FuzzDeclared(f *testing.F) {
 	for _, seed := range []string{"requests==2.32.3\n", "a ; python_version < '3'", "-r x", "a \\\n --hash=sha256:00", "[project]\ndependencies = ['a']", `{"dependencies":{"a":"1"}}`} {
 		f.Add(seed)

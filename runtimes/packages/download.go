@@ -25,10 +25,10 @@ import (
 const parallel = 4
 
 func tooLarge(name string, most int64) *Problem {
-	return &Problem{Code: "too_large", Package: name, Message: fmt.Sprintf("is larger than %s, the maximum of an archive.", bytesize.Text(most)), Remedy: "Choose a smaller package."}
+	return &Problem{Code: "too_large", Package: name, Message: fmt.Sprintf("is larger than %s, the maximum size of an archive.", bytesize.Text(most)), Remedy: "Choose a smaller package."}
 }
 
-// download fetches the archives that are missing. It reports how many there are so far.
+// download fetches the missing archives of a lock. It calls have with the number of archives that are there so far.
 func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Source, have func(done int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	to := m.archivePath(p, source)
 	if _, err := os.Stat(to); err == nil {
 		now := m.options.Now()
-		_ = os.Chtimes(to, now, now) // only keeps it from being collected now
+		_ = os.Chtimes(to, now, now) // CollectArchives does not remove recently used archives
 		return nil
 	}
 	limited, deadline := m.withDeadline(ctx)
@@ -112,15 +112,15 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	return os.Rename(file.Name(), to)
 }
 
-// deadline ends a download that receives nothing for a while or takes too long, because other installations wait for its
-// place.
+// deadline cancels a download that receives no bytes for a while or takes too long. The number of concurrent installations
+// is limited, so a slow download would block others.
 type deadline struct {
 	stall        time.Duration
 	still, total *time.Timer
 	cancel       context.CancelCauseFunc
 }
 
-// slowError is the reason for the end of a slow download.
+// slowError is the cancellation cause of a download that was too slow.
 type slowError struct{ message string }
 
 func (s *slowError) Error() string { return s.message }
@@ -140,7 +140,7 @@ func (d deadline) stop() {
 	d.cancel(nil)
 }
 
-// downloadBody is the body of a download. Each read restarts the timer of the stall.
+// downloadBody is the body of a download. Each read restarts the stall timer.
 type downloadBody struct {
 	io.Reader
 	deadline deadline

@@ -20,7 +20,7 @@ import (
 )
 
 // TestHostileWheels refuses wheels that would write outside of their folder, replace files, or fill the disk. Each error
-// names the package. Nothing of them is written: the test looks at every file of the store.
+// must name the package. The test walks the store to check that none of their files was written.
 func TestHostileWheels(t *testing.T) {
 	t.Parallel()
 	index, dir := packagestest.NewIndex(t), packagestest.Dir(t)
@@ -80,7 +80,7 @@ func TestHostileWheels(t *testing.T) {
 	}
 }
 
-// TestUnusable returns an error that names the package for everything that cannot be resolved or downloaded.
+// TestUnusable checks that the error for a list that cannot be resolved or downloaded names the package.
 func TestUnusable(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greet(), shout("1.0.0"), shout("2.0.0"))
@@ -107,7 +107,7 @@ func TestUnusable(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, problem, err)
 		}
 	}
-	// uv reads the metadata of these wheels from the lying index, or cannot.
+	// uv may refuse these wheels or resolve them. If it resolves one, its installation must fail.
 	for _, name := range []string{"tampered", "garbage"} {
 		if lock, err := resolve(t, m, name); err == nil {
 			if _, _, err := m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); err == nil {
@@ -117,8 +117,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestDownload_Hostile checks downloads of a lock whose index changed since: other content, endless content, a status
-// and a closed index.
+// TestDownload_Hostile installs locks whose index now sends other content, endless content or an error status, or is closed.
 func TestDownload_Hostile(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)
@@ -158,7 +157,8 @@ func TestDownload_Hostile(t *testing.T) {
 	}
 }
 
-// TestDownload_Slow ends downloads that stand still or take too long, because they hold the place of another installation.
+// TestDownload_Slow checks that downloads that stall or take too long are ended, because they would block other
+// installations.
 func TestDownload_Slow(t *testing.T) {
 	t.Parallel()
 	for want, tt := range map[string]struct {
@@ -189,7 +189,7 @@ func TestDownload_Slow(t *testing.T) {
 	}
 }
 
-// TestAcquire_Once starts many runs of one lock at the same time: it is downloaded and unpacked once.
+// TestAcquire_Once acquires one lock many times concurrently. The lock must be downloaded and unpacked only once.
 func TestAcquire_Once(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greet(), shout("1.0.0"))
@@ -229,7 +229,7 @@ func TestAcquire_Once(t *testing.T) {
 	}
 }
 
-// TestParse refuses everything but names with versions, because resolvers obey the rest.
+// TestParse refuses all entries except names with versions, because addresses, files and options control the resolver.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for ecosystem, texts := range map[runtimes.Ecosystem][]string{

@@ -28,14 +28,14 @@ var (
 	unpackNode string
 )
 
-// Progress is one step of an installation.
+// Progress is the progress of one step of an installation, in packages.
 type Progress struct {
 	Step  string // downloading, building, unpacking
 	Done  int
 	Total int
 }
 
-// Manifest describes an unpacked lock. It is next to the files.
+// Manifest describes an unpacked lock. It is stored in the folder of the lock, next to the files of the packages.
 type Manifest struct {
 	Workspace   string          `json:"workspace"`
 	Digest      string          `json:"digest"`
@@ -61,7 +61,7 @@ const (
 	filesDir     = "files"
 )
 
-// install is a running installation, which any number of callers wait for.
+// install is a running installation. Any number of callers may wait for it.
 type install struct {
 	done chan struct{}
 	err  error
@@ -97,8 +97,8 @@ func (i *install) report(p Progress) {
 	}
 }
 
-// Acquire returns an installed lock for a run and installs it first if that was not done yet. Several callers share one
-// installation, which goes on if a caller leaves. release must be called when the run has ended.
+// Acquire returns an installed lock for a run. It first installs the lock if necessary. Concurrent callers share one
+// installation, which continues if a caller's context ends. The caller must call release when the run has ended.
 func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.Lock, progress func(Progress)) (found runtimes.Installed, release func(), err error) {
 	lock.Packages = slices.Clone(lock.Packages) // runs share the lock of a cached version, and the check normalises addresses
 	if err := m.checkLock(lock); err != nil {
@@ -177,8 +177,8 @@ func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Loc
 	}
 }
 
-// install downloads and unpacks a lock into a temporary folder and renames it when it is complete, so a crash leaves
-// no half of one.
+// install downloads and unpacks a lock into a temporary folder, and renames the folder when it is complete. So a crash
+// never leaves an incomplete installation.
 func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
 	if missing := m.Lacks(lock.Ecosystem); missing != "" {
 		return unavailable(missing)
@@ -224,7 +224,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	return m.settle(staging, dir, manifest)
 }
 
-// settle makes a complete folder durable and moves it to its place.
+// settle writes the manifest, syncs a complete folder to the disk, and moves the folder to its final path.
 func (m *Manager) settle(staging, dir string, manifest Manifest) error {
 	text, err := json.Marshal(manifest)
 	if err != nil {
@@ -251,7 +251,7 @@ func (m *Manager) settle(staging, dir string, manifest Manifest) error {
 	return nil
 }
 
-// syncAll writes everything in the file system of a folder to the disk: thousands of files would take longer one by one.
+// syncAll syncs the file system of a folder to the disk. This is faster than syncing thousands of files one by one.
 func syncAll(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -285,7 +285,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	total := len(lock.Packages)
 	w := newWriter(root, room, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
 	limits := m.limits(unpackTime)
-	limits.OutputBytes = room + room/4 + 1<<20 // with the lines between the files
+	limits.OutputBytes = room + room/4 + 1<<20 // more than room, for the lines between the files
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	unpacking := step{
@@ -321,7 +321,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 		meta := w.metas[i]
 		if !meta.isOf(lock.Ecosystem, p) {
 			return manifest, &Problem{
-				Code: "refused", Package: p.Name, Message: fmt.Sprintf("is the package %q with version %q by its own metadata, so the index may have sent a wrong file.", shorten(meta.Name, 100), shorten(meta.Version, 100)),
+				Code: "refused", Package: p.Name, Message: fmt.Sprintf("is the package %q with version %q according to its own metadata, so the index may have sent a wrong file.", shorten(meta.Name, 100), shorten(meta.Version, 100)),
 				Remedy: "Ask the owner of the index, or choose another version of " + p.Name + ".",
 			}
 		}
@@ -331,7 +331,8 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	return manifest, nil
 }
 
-// gather links the archives of a lock into one folder. The jail sees it read-only, and another user owns the files.
+// gather links the archives of a lock into one folder and returns their file names there. The jail can only read the
+// folder: it is mounted read-only, and the files belong to another user.
 func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]string, error) {
 	dir := filepath.Join(staging, "archives")
 	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail passes through
@@ -348,7 +349,7 @@ func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]s
 	return names, nil
 }
 
-// unpackFailed describes an archive that cannot be installed.
+// unpackFailed returns the error of a failed build or unpacking. It names the package if the failure is in an archive.
 func (m *Manager) unpackFailed(ctx context.Context, lock runtimes.Lock, w *writer, err error, failed *runtimes.ProgramError) error {
 	var refused *refusal
 	if !errors.As(err, &refused) || refused.archive < 0 || refused.archive >= len(lock.Packages) {
@@ -368,7 +369,7 @@ func (m *Manager) unpackFailed(ctx context.Context, lock runtimes.Lock, w *write
 	return p
 }
 
-// open creates the folders, and removes what a killed server left.
+// open creates the folders of the manager, and removes the temporary folders of processes that have ended.
 func (m *Manager) open() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -393,11 +394,11 @@ func (m *Manager) open() error {
 	return nil
 }
 
-// openTemporary makes the temporary folder of this process and removes those of processes that have ended. A process
-// holds the lock of its folder as long as it lives.
+// openTemporary creates the temporary folder of this process and removes those of processes that have ended. A process
+// locks its folder until it ends.
 func (m *Manager) openTemporary() error {
 	parent := filepath.Join(m.options.Dir, "temporary")
-	alone, err := lockFolder(parent, unix.LOCK_EX) // a folder that was made and not locked yet looks like that of an ended process
+	alone, err := lockFolder(parent, unix.LOCK_EX) // no other process may see a new folder that is not locked yet as that of an ended process
 	if err != nil {
 		return err
 	}
@@ -410,7 +411,7 @@ func (m *Manager) openTemporary() error {
 		dir := filepath.Join(parent, entry.Name())
 		held, err := lockFolder(dir, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // a living process has it
+			continue // its process still runs
 		}
 		if err := errors.Join(os.RemoveAll(dir), held.Close()); err != nil {
 			return err
@@ -426,7 +427,7 @@ func (m *Manager) openTemporary() error {
 	return err
 }
 
-// lockFolder takes the lock of a folder, which lasts until the file is closed or the process ends.
+// lockFolder locks a folder until the returned file is closed or the process ends. how is an operation of flock(2).
 func lockFolder(dir string, how int) (*os.File, error) {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -438,7 +439,8 @@ func lockFolder(dir string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// closedTo returns the first directory of a path that sandboxed programs cannot enter if the server runs as root, or "".
+// closedTo returns a directory of a path that sandboxed programs cannot enter, the innermost first, or "". They can enter
+// all directories if the server does not run as root.
 func closedTo(path string) string {
 	if os.Geteuid() != 0 {
 		return ""
@@ -453,7 +455,8 @@ func closedTo(path string) string {
 	}
 }
 
-// Reachable reports whether guests could read files in a directory. The nearest parent counts if it does not exist yet.
+// Reachable reports whether guests can read files in a directory. If the directory does not exist yet, it checks the
+// nearest existing parent.
 func Reachable(dir string) bool {
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == "/" {
@@ -479,7 +482,7 @@ func readManifest(dir string) (Manifest, error) {
 // touch records the time of the last use, at most once a minute.
 func touch(dir string, now time.Time) {
 	if info, err := os.Stat(dir); err == nil && now.Sub(info.ModTime()) > time.Minute {
-		_ = os.Chtimes(dir, now, now) // only decides what is collected first
+		_ = os.Chtimes(dir, now, now) // an error only affects which lock is removed first
 	}
 }
 

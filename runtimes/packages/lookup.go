@@ -19,14 +19,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Limits of a question to an index. Descriptions of npm packages with many versions are large.
+// Limits of a request to an index. Descriptions of npm packages with many versions are large.
 const (
 	maxListing  = 24 << 20
 	listingTime = 20 * time.Second
 	maxFound    = 20
 	maxVersions = 500
 	maxListed   = 20_000 // entries of an answer that are read
-	listings    = 2      // answers that are in memory at the same time
+	listings    = 2      // answers that may be in memory at the same time
 )
 
 // Found is one package of an index.
@@ -36,11 +36,12 @@ type Found struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// Search finds packages of an index by a part of their name. Indexes of Python packages know exact names only.
+// Search finds packages of an index by a part of their name. For Python it finds only the package with exactly this name,
+// because Python indexes have no search.
 func (m *Manager) Search(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, text string) ([]Found, error) {
 	one, problem := parse(ecosystem, text)
 	if problem != "" && ecosystem == runtimes.PyPI {
-		return []Found{}, nil // not a name yet
+		return []Found{}, nil // the user has not yet typed a valid name
 	}
 	if ecosystem == runtimes.NPM {
 		found, err := m.searchNPM(ctx, workspace, text)
@@ -59,12 +60,12 @@ func (m *Manager) searchNPM(ctx context.Context, workspace, text string) ([]Foun
 	found := []Found{}
 	path := fmt.Sprintf("-/v1/search?text=%s&size=%d", url.QueryEscape(text), maxFound)
 	err := m.list(ctx, workspace, runtimes.NPM, path, "application/json", func(body []byte, _ string) {
-		found = foundIn(body) // none of a registry without a search, which answers otherwise
+		found = foundIn(body) // empty if the registry has no search and answers in another form
 	})
 	return found, err
 }
 
-// foundIn reads the packages from a registry's answer to a search, which is hostile: it may be anything.
+// foundIn reads the packages from a registry's answer to a search. The answer is not trusted: it may have any form and size.
 func foundIn(body []byte) []Found {
 	found := []Found{}
 	l := newListing(body)
@@ -88,7 +89,7 @@ func foundIn(body []byte) []Found {
 	return found
 }
 
-// listing reads an answer entry by entry, so that only the entries that are used need memory.
+// listing decodes a JSON answer entry by entry, so that unused entries need no memory.
 type listing struct {
 	*json.Decoder
 	left int // entries that may still be read
@@ -98,12 +99,12 @@ func newListing(body []byte) *listing {
 	return &listing{Decoder: json.NewDecoder(bytes.NewReader(body)), left: maxListed}
 }
 
-// each calls entry for each entry of the object or list that comes next, with its key in an object. entry reads the value and
-// reports whether to go on. each reports the same.
+// each reads the next value, which is an object or a list, and calls entry for each entry of it, with the key if it is an
+// object. entry reads the value and reports whether to continue. each returns false as soon as entry does.
 func (l *listing) each(entry func(key string) bool) bool {
 	start, err := l.Token()
 	if _, composed := start.(json.Delim); err != nil || !composed {
-		return err == nil // a value without entries
+		return err == nil // neither an object nor a list
 	}
 	for l.More() {
 		if l.left--; l.left < 0 {
@@ -132,8 +133,8 @@ func (l *listing) skip() bool {
 	return l.read(&ignored)
 }
 
-// Versions lists the versions of a package, the newest first; none if the index does not have it. Versions for trying
-// are left out unless there are no others.
+// Versions lists the versions of a package, the newest first. The list is empty if the index does not have the package.
+// Pre-releases are left out unless there are no other versions.
 func (m *Manager) Versions(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, name string) ([]string, error) {
 	one, problem := parse(ecosystem, name)
 	if problem != "" {
@@ -162,7 +163,8 @@ var (
 	versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.!+_-]{0,99}$`)
 )
 
-// versionsIn reads the versions from an index's description of a package, which is hostile: it may be anything.
+// versionsIn reads the versions from an index's description of a package. The description is not trusted: it may have any
+// form and size.
 func versionsIn(ecosystem runtimes.Ecosystem, name string, body []byte, kind string) []string {
 	seen := map[string]bool{}
 	add := func(version string) {
@@ -221,7 +223,8 @@ func versionsIn(ecosystem runtimes.Ecosystem, name string, body []byte, kind str
 	return all
 }
 
-// versionOfFile returns the version in the name of a wheel, "" for another file: packages are not built here.
+// versionOfFile returns the version in the name of a wheel of a package. It returns "" for other files, such as source
+// distributions.
 func versionOfFile(name, file string) string {
 	parts := strings.Split(strings.TrimSuffix(file, ".whl"), "-")
 	if !strings.HasSuffix(file, ".whl") || len(parts) < 5 || strings.ToLower(separators.ReplaceAllString(parts[0], "-")) != name {
@@ -230,7 +233,7 @@ func versionOfFile(name, file string) string {
 	return parts[1]
 }
 
-// newest returns the newest versions, the newest first.
+// newest returns the newest versions, sorted in descending order.
 func newest(all []string) []string {
 	type version struct {
 		text  string
@@ -248,7 +251,7 @@ func newest(all []string) []string {
 	return sorted
 }
 
-// compareParts orders versions by their numbers. It only decides what is offered first.
+// compareParts compares two versions part by part. The order only decides which versions are offered first.
 func compareParts(left, right []string) int {
 	for i := range min(len(left), len(right)) {
 		l, r := strings.TrimLeft(left[i], "0"), strings.TrimLeft(right[i], "0")
@@ -259,8 +262,8 @@ func compareParts(left, right []string) int {
 	return len(left) - len(right)
 }
 
-// list asks the index of a workspace. It calls read with the body unless the index does not have the address. Answers are
-// large, so only few are read at the same time.
+// list sends a request to the index of a workspace and calls read with the body and content type of the answer. It does not
+// call read if the index does not have the path. Answers are large, so only a few are read at the same time.
 func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, path, accept string, read func(body []byte, kind string)) (err error) {
 	if missing := m.Lacks(ecosystem); missing != "" {
 		return unavailable(missing)
@@ -309,7 +312,7 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 	return nil
 }
 
-// absent are the statuses of indexes for a package or a search that they do not have.
+// absent are the HTTP statuses of indexes for a package that they do not have or a search that they do not support.
 var absent = []int{400, 404, 405, 501}
 
 func indexFailed(why string) *Problem {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// TestVersionsIn reads the versions of all forms of answers, and stops in hostile ones.
+// TestVersionsIn reads the versions from answers in all supported forms, and checks that it stops early in hostile answers.
 func TestVersionsIn(t *testing.T) {
 	t.Parallel()
 	many := func(form string) string {
@@ -50,7 +50,7 @@ func TestVersionsIn(t *testing.T) {
 	}
 }
 
-// TestNewest_ZerosBefore_Equal: 01 and 1 are the same number, so the next one decides.
+// TestNewest_ZerosBefore_Equal checks that 01 and 1 are the same number, so that the next part of the version decides.
 func TestNewest_ZerosBefore_Equal(t *testing.T) {
 	t.Parallel()
 	got := newest([]string{"2024.1.5", "2024.01.7", "2024.01.6", "10.0", "9.0"})
@@ -59,7 +59,7 @@ func TestNewest_ZerosBefore_Equal(t *testing.T) {
 	}
 }
 
-// TestVersions_Concurrent keeps few answers of indexes in memory at the same time.
+// TestVersions_Concurrent checks that only a few answers of indexes are read at the same time.
 func TestVersions_Concurrent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

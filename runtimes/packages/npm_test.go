@@ -75,7 +75,7 @@ func TestNPM_Hostile(t *testing.T) {
 	}
 }
 
-// TestNPM_OtherMetadata_Refused refuses tarballs that are another package or version by their own package.json.
+// TestNPM_OtherMetadata_Refused refuses tarballs whose own package.json has another name or version than the lock.
 func TestNPM_OtherMetadata_Refused(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)

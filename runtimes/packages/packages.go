@@ -1,7 +1,7 @@
-// Package packages gets the packages that programs import. It resolves a list of names and versions to a lock, downloads
-// the archives of a lock with their hashes checked, unpacks them, and keeps the result in a folder that runs see
-// read-only. Resolvers and archives are not trusted: both are read in jails. The package index is the only host that a
-// resolver reaches, and unpacking has no network. The package knows no agents and no database.
+// Package packages installs the packages that programs import. It resolves a list of names and versions to a lock,
+// downloads the archives of the lock, checks their hashes, and unpacks them into a folder that is mounted read-only into
+// runs. Resolvers and archives are not trusted: resolving and unpacking run in jails. A resolver can only reach the
+// package index, and unpacking has no network. This package does not depend on agents or the database.
 package packages
 
 import (
@@ -34,15 +34,15 @@ import (
 type Options struct {
 	Jailer worker.Jailer
 	Egress *egress.Proxy // checks the addresses of indexes
-	Dir    string        // where archives and unpacked locks are kept; created when first needed
+	Dir    string        // folder for archives and unpacked locks; created when first needed
 	Python string        // absolute path of python3; "" for none
 	UV     string        // absolute path of uv; "" for none
 	Node   string        // absolute path of node; "" for none
 	NPM    string        // absolute path of npm's program, npm-cli.js; "" for none
-	// Indexes are the addresses from which packages come. An ecosystem without one has no packages.
+	// Indexes are the addresses of the package indexes. An ecosystem without an index has no packages.
 	Indexes map[runtimes.Ecosystem]string
-	// Builds names the workspaces whose packages may run their own code while they are resolved and installed, which
-	// builds from source and install scripts do.
+	// Builds names the workspaces whose packages may run their own code while they are resolved and installed: builds from
+	// source and install scripts.
 	Builds  []string
 	Hosts   []string // host:port of further hosts from which the indexes send archives
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
@@ -66,7 +66,7 @@ const (
 	unpackTime     = 10 * time.Minute
 	jailMemory     = 1 << 30
 	jailDisk       = 256 << 20
-	scriptsDisk    = 512 << 20 // install scripts find all packages there
+	scriptsDisk    = 512 << 20 // install scripts also have all unpacked packages on this disk
 	jailProcesses  = 128
 	maxAnswer      = 8 << 20
 )
@@ -78,28 +78,28 @@ type Manager struct {
 	node    program.Interpreter
 	lacks   map[runtimes.Ecosystem]string
 	grants  []string
-	made    atomic.Int64  // launchers so far, for their names
-	places  chan struct{} // one for each installation or resolution at the same time
+	made    atomic.Int64  // number of launchers started so far, for their names
+	places  chan struct{} // semaphore for concurrent installations and resolutions
 
-	listing chan struct{} // one for each answer of an index that is read at the same time
+	listing chan struct{} // semaphore for concurrent reads of index answers
 
 	ctx    context.Context // ends when the manager closes
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 
-	sourcesOf Sources // nil if no workspace has an own one
+	sourcesOf Sources // nil if no workspace has a source of its own
 
 	kept *lru.Cache[string, map[string]string] // sources of npm packages
 
-	copying sync.Mutex // one copy of a resolver at a time
+	copying sync.Mutex // serializes copies of resolvers
 
 	mu     sync.Mutex
 	opened bool
-	// temporary is the folder of this process for unfinished work, and held its lock.
+	// temporary is the folder of this process for unfinished work, and held is the locked file of this folder.
 	temporary string
 	held      *os.File
-	installs  map[string]*install // by folder, while they are being installed
-	inUse     map[string]int      // folders of running programs
+	installs  map[string]*install // running installations by folder of the lock
+	inUse     map[string]int      // number of users by folder of the lock
 }
 
 // New returns a manager. The caller must close it.
@@ -142,7 +142,7 @@ func New(o Options) *Manager {
 	return m
 }
 
-// findPython explains what is missing for Python packages, or returns "".
+// findPython finds the interpreter for Python packages. It returns an explanation if something is missing, else "".
 func (m *Manager) findPython() string {
 	python, err := program.FindInterpreter(m.options.Python)
 	switch {
@@ -157,7 +157,7 @@ func (m *Manager) findPython() string {
 	return ""
 }
 
-// findNPM explains what is missing for npm packages, or returns "".
+// findNPM finds the interpreter for npm packages. It returns an explanation if something is missing, else "".
 func (m *Manager) findNPM() string {
 	node, err := program.FindInterpreter(m.options.Node)
 	switch {
@@ -172,7 +172,7 @@ func (m *Manager) findNPM() string {
 	return ""
 }
 
-// hostOf returns the host and port of an index as a grant.
+// hostOf returns the host and port of an index in the form of a grant, host:port, or "" if the address is not valid.
 func hostOf(index string) string {
 	address, err := url.Parse(index)
 	if err != nil || address.Hostname() == "" {
@@ -193,10 +193,10 @@ func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 	return "This language has no packages."
 }
 
-// mostAtOnce bounds installations and resolutions at the same time, because each has a jail and downloads.
+// mostAtOnce limits concurrent installations and resolutions, because each needs a jail and downloads.
 const mostAtOnce = 4
 
-// enter waits for a place. The returned function gives it back.
+// enter waits until an installation or resolution may start. The caller must call leave when it is done.
 func (m *Manager) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case m.places <- struct{}{}:
@@ -206,14 +206,14 @@ func (m *Manager) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// Close ends every installation and waits for it.
+// Close cancels all installations and waits until they have ended.
 func (m *Manager) Close() {
 	m.stop()
 	m.joined.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.held != nil {
-		_ = os.RemoveAll(m.temporary) // the next process removes what is left
+		_ = os.RemoveAll(m.temporary) // after an error, the next process removes the rest
 		_ = m.held.Close()
 		m.opened, m.held = false, nil
 	}
@@ -228,7 +228,7 @@ func (m *Manager) limits(timeout time.Duration) runtimes.Limits {
 	return limits
 }
 
-// step is one program in a jail of its own.
+// step is a script that runs in a jail of its own.
 type step struct {
 	name    string
 	script  string
@@ -238,11 +238,11 @@ type step struct {
 	env     []string
 	limits  runtimes.Limits
 	network bool
-	result  string // file that the program writes, "" for none
+	result  string // file that the script writes, "" for none
 	tap     func([]byte)
 }
 
-// interpreter returns the mounts of the interpreter that runs a step, and its command line.
+// interpreter returns the mounts and the command line of the interpreter that runs a step.
 func (m *Manager) interpreter(s step) ([]sandbox.Mount, []string) {
 	if s.node {
 		heap := "--max-old-space-size=" + strconv.FormatInt(s.limits.MemoryBytes*3/4>>20, 10)
@@ -251,7 +251,7 @@ func (m *Manager) interpreter(s step) ([]sandbox.Mount, []string) {
 	return m.python.Mounts, []string{m.python.Path, "-I", "-S", "-B", "-X", "utf8", "-c", s.script}
 }
 
-// run runs a script in a new jail and returns the file that it wrote.
+// run runs the script of a step in a new jail and returns the content of its result file.
 func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Outcome, error) {
 	request, err := json.Marshal(s.request)
 	if err != nil {
@@ -305,8 +305,8 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 	return found, outcome, err
 }
 
-// session opens the network of a step: the indexes, and the hosts that send their archives. An index that the operator
-// names may be on a private address, so the present addresses of these hosts are granted too.
+// session opens an egress session to the indexes and to the hosts that send their archives. An index that the operator
+// configures may have a private address, so the session also grants the current addresses of these hosts.
 func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session {
 	ceiling, hosts := hostpattern.Ceiling{All: true}, slices.Clone(m.grants)
 	for _, host := range m.grants {
@@ -316,7 +316,7 @@ func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session
 		}
 		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		if err != nil {
-			continue // the request will fail with the reason
+			continue // the request to this host will fail with an error
 		}
 		for _, address := range addresses {
 			if class := hostpattern.Class(address.Unmap()); class != "" && class != hostpattern.Metadata {
@@ -333,7 +333,7 @@ func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session
 	return m.options.Egress.OpenBeneath(ceiling, job, quiet{})
 }
 
-// quiet is the host of a step whose output has no reader.
+// quiet is a runtimes.Host that discards the output of a step.
 type quiet struct{}
 
 func (quiet) Emit(runtimes.Event) {}
@@ -342,14 +342,15 @@ func (quiet) Call(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, &runtimes.CallError{Code: "denied", Message: "There are no host functions here."}
 }
 
-// unavailable returns the error of an ecosystem without packages on this server.
+// unavailable returns the error for an ecosystem whose packages this server cannot install.
 func unavailable(why string) error { return fault.New(fault.RuntimeUnavailable, "%s", why) }
 
-// Problem is the reason why packages cannot be had. Package names one of them if the reason is about it.
+// Problem is the reason why packages cannot be resolved or installed. Package is set if the reason is about one package;
+// Message is then a predicate of its name.
 type Problem struct {
 	Code    string // not_found, conflict, no_wheel, build, hash_mismatch, too_large, damaged, refused, index
 	Package string
-	Named   []string // entries of the list that contradict each other, for a conflict
+	Named   []string // for a conflict: names in the list that the resolver's explanation mentions
 	Message string
 	Remedy  string
 }
@@ -361,7 +362,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s %s", p.Package, p.Message)
 }
 
-// folder returns the name of a folder for a workspace, which may have any name.
+// folder returns a safe folder name for a workspace. The name of a workspace may contain any characters.
 func folder(workspace string) string {
 	return filepath.Base(filepath.Clean("/" + url.PathEscape(workspace)))
 }

@@ -49,7 +49,7 @@ func resolve(tb testing.TB, m *packages.Manager, texts ...string) (runtimes.Lock
 	return m.Resolve(tb.Context(), "default", packages.Declaration{Ecosystem: runtimes.PyPI, Requirements: requirements})
 }
 
-// TestInstall resolves two wheels, installs them once, and finds them without the index afterwards.
+// TestInstall resolves two wheels and installs them once. Afterwards they can be acquired without the index.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greet(), shout("1.0.0"), shout("1.1.0"))
@@ -80,8 +80,8 @@ func TestInstall(t *testing.T) {
 	release()
 }
 
-// TestResolve_NoRanges resolves a wheel from an index that sends whole files only, so that the resolver stores the wheel in
-// its cache and locks it there.
+// TestResolve_NoRanges resolves a wheel from an index that does not support range requests. The resolver must then store
+// and lock the whole wheel in its cache.
 func TestResolve_NoRanges(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)

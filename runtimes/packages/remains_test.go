@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 )
 
-// TestRemains removes the unfinished work of a process that was killed, and leaves that of a process that lives.
+// TestRemains removes the temporary folder of a process that was killed, and leaves those of running processes.
 func TestRemains(t *testing.T) {
 	t.Parallel()
 	index, dir := packagestest.NewIndex(t, greet(), shout("1.0.0")), packagestest.Dir(t)

@@ -20,15 +20,15 @@ const (
 // and options are rejected, because resolvers would obey them.
 type Requirement struct {
 	Name   string
-	Line   int      // in the file that names it, 0 for none
-	Hashes []string // of the archives that fit, if a file names any
+	Line   int      // line in the file that names it, 0 if no file does
+	Hashes []string // hashes of the allowed archives; empty for any
 	text   string
 }
 
 // String returns the canonical form.
 func (r Requirement) String() string { return r.text }
 
-// EcosystemOf returns where the packages of a language come from.
+// EcosystemOf returns the ecosystem of a language's packages, and whether it has one.
 func EcosystemOf(language runtimes.Language) (runtimes.Ecosystem, bool) {
 	switch language {
 	case runtimes.Python:
@@ -41,8 +41,8 @@ func EcosystemOf(language runtimes.Language) (runtimes.Ecosystem, bool) {
 	return "", false
 }
 
-// Parse checks a list of requirements and returns it in canonical form, sorted by name. Its errors name the entry by
-// JSON pointer.
+// Parse checks a list of requirements and returns it in canonical form, sorted by name. Its errors have the JSON pointer
+// of the entry.
 func Parse(ecosystem runtimes.Ecosystem, texts []string) ([]Requirement, error) {
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The packages are not valid."}
 	if len(texts) > MaxRequirements {
@@ -84,16 +84,17 @@ func parse(ecosystem runtimes.Ecosystem, text string) (Requirement, string) {
 
 var (
 	pythonForm = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[\s*([A-Za-z0-9._-]+(?:\s*,\s*[A-Za-z0-9._-]+)*)\s*\])?\s*(.*)$`)
-	// pythonVersion is one clause of PEP 440. The arbitrary equality === is left out: it compares any text.
+	// pythonVersion is one version clause of PEP 440, without the operator ===, which accepts any text.
 	pythonVersion = regexp.MustCompile(`^(==|!=|<=|>=|~=|<|>)\s*[0-9][0-9A-Za-z.!+_-]*(\.\*)?$`)
 	separators    = regexp.MustCompile(`[-_.]+`)
 )
 
-// parsePython parses name[extras] and versions of PEP 508. Markers are left out, because the platform is one.
+// parsePython parses name[extras] with versions, a subset of PEP 508. It does not support markers, because all runs have
+// the same platform.
 func parsePython(text string) (Requirement, string) {
 	const form = "must be a name with versions, for example requests==2.32.3 or pydantic>=2,<3"
 	if strings.ContainsAny(text, "\r\n\x00#;@/\\'\"`") || strings.HasPrefix(text, "-") {
-		return Requirement{}, form + "; addresses, files, options and conditions are not possible."
+		return Requirement{}, form + "; addresses, files, options and conditions are not supported."
 	}
 	parts := pythonForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -130,7 +131,7 @@ func parsePython(text string) (Requirement, string) {
 
 var (
 	npmName = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*$`)
-	// npmRange is a range of semver, or nothing. A word would be a tag, which moves; latest is the only one allowed.
+	// npmRange is a semver range. latest is the only tag that is allowed, because a tag can move to another version.
 	npmRange = regexp.MustCompile(`^(?:latest|\*|[ |0-9A-Za-z.+*^~<>=-]*[0-9xX*][ |0-9A-Za-z.+*^~<>=-]*)$`)
 	npmWord  = regexp.MustCompile(`^(?:[<>=^~]*v?[0-9xX*]+(?:\.[0-9xX*]+)*(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?|\|\||-|[<>=^~]+|latest)$`)
 )
@@ -144,17 +145,17 @@ func parseNPM(text string) (Requirement, string) {
 		name, versions = text[:at], strings.TrimSpace(text[at+1:])
 	}
 	if len(name) > 214 || !npmName.MatchString(name) {
-		return Requirement{}, form + "; addresses, files, links and aliases are not possible."
+		return Requirement{}, form + "; addresses, files, links and aliases are not supported."
 	}
 	if name == "node_modules" {
 		return Requirement{}, "must not be node_modules."
 	}
 	if versions == "" || !npmRange.MatchString(versions) {
-		return Requirement{}, form + "; addresses, files, links and aliases are not possible."
+		return Requirement{}, form + "; addresses, files, links and aliases are not supported."
 	}
 	for word := range strings.FieldsSeq(versions) {
 		if !npmWord.MatchString(word) {
-			return Requirement{}, form + "; addresses, files, links and aliases are not possible."
+			return Requirement{}, form + "; addresses, files, links and aliases are not supported."
 		}
 	}
 	return Requirement{Name: name, text: name + "@" + strings.Join(strings.Fields(versions), " ")}, ""

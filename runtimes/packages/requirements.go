@@ -12,14 +12,14 @@ import (
 	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
-// hashOption is the only option that a requirement may have: it makes the file stricter, not wider.
+// hashOption is the only option that a requirement may have, because it can only restrict the allowed archives.
 var hashOption = regexp.MustCompile(`^--hash[= ]sha256:([0-9a-f]{64})$`)
 
-// maxLogicalLine limits a line of a requirements.txt together with the lines that continue it.
+// maxLogicalLine is the maximum size of a line of a requirements.txt with its continuation lines, in bytes.
 const maxLogicalLine = 16 << 10
 
-// readRequirements reads a requirements.txt: one requirement a line, with comments, conditions, hashes and lines that a
-// backslash continues. Options are refused, because they name other indexes and files.
+// readRequirements reads a requirements.txt with one requirement per line. It supports comments, conditions, hashes and
+// lines that continue after a backslash. It refuses other options, because they name other indexes and files.
 func readRequirements(text string) ([]entry, error) {
 	var all []entry
 	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"), "\n")
@@ -41,7 +41,7 @@ func readRequirements(text string) ([]entry, error) {
 			continue
 		}
 		if strings.HasPrefix(line, "-") {
-			return nil, refusedAt(RequirementsFile, first+1, fmt.Sprintf("has the option %s, which is not possible; only names with versions are.", shorten(strings.Fields(line)[0], 40)))
+			return nil, refusedAt(RequirementsFile, first+1, fmt.Sprintf("has the option %s, which is not supported; use only names with versions.", shorten(strings.Fields(line)[0], 40)))
 		}
 		e := entry{line: first + 1}
 		var options string
@@ -52,7 +52,7 @@ func readRequirements(text string) ([]entry, error) {
 			}
 			match := hashOption.FindStringSubmatch("--" + option)
 			if match == nil {
-				return nil, refusedAt(RequirementsFile, e.line, fmt.Sprintf("has the option --%s, which is not possible; only --hash=sha256:… is.", shorten(option, 40)))
+				return nil, refusedAt(RequirementsFile, e.line, fmt.Sprintf("has the option --%s, which is not supported; the only supported option is --hash=sha256:….", shorten(option, 40)))
 			}
 			e.hashes = append(e.hashes, "sha256:"+match[1])
 		}
@@ -61,7 +61,7 @@ func readRequirements(text string) ([]entry, error) {
 	return all, nil
 }
 
-// withoutComment removes a comment, which begins at a # at the start or after a space.
+// withoutComment removes a comment from a line. A comment begins with a # at the start of the line or after a space.
 func withoutComment(line string) string {
 	for i := range line {
 		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
@@ -86,19 +86,19 @@ type pyproject struct {
 	} `toml:"tool"`
 }
 
-// maxLevels limits how deep tables, keys and brackets of a pyproject.toml may be inside each other. The decoder stores the
-// whole path of each level, so its memory grows with the square of the depth.
+// maxLevels is the maximum nesting depth of tables, keys and brackets in a pyproject.toml. The decoder stores the whole
+// path of each level, so its memory grows with the square of the depth.
 const maxLevels = 32
 
-// tomlToken is a text, a comment, or a character that changes the level. A text without an end reaches to the end of its
-// line or of the file, so no part of a file is searched twice.
+// tomlToken matches a string, a comment, or a character that changes the level. An unterminated string reaches to the end
+// of its line or of the file, so that no part of a file is searched twice.
 var tomlToken = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\z)|'''.*?(?:'{3,5}|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?|'[^'\r\n]*'?|#[^\r\n]*|[][{}.,=\n]`)
 
 // tooDeep returns the first line of a TOML file with more than maxLevels levels, or 0. Each part of the name of a table and
 // of a key is a level, and so is each open bracket.
 func tooDeep(text string) int {
 	line, level, table := 1, 0, 0
-	first, header := true, false // no token of the line was read; the line names a table
+	first, header := true, false // whether the next token is the first of its line; whether the line is the header of a table
 	var open []int               // level before each open bracket
 	for {
 		next := tomlToken.FindStringIndex(text)
@@ -142,13 +142,13 @@ func tooDeep(text string) int {
 	}
 }
 
-// uvSettings are the settings of uv that change what a list means.
+// uvSettings are the settings of uv that change how a list of packages is resolved.
 var uvSettings = []string{
 	"sources", "index", "index-url", "extra-index-url", "find-links", "no-index", "index-strategy", "constraint-dependencies", "override-dependencies", "exclude-dependencies",
 	"prerelease", "resolution", "exclude-newer", "workspace", "environments", "required-environments", "dependency-metadata",
 }
 
-// readPyproject reads the dependencies of a pyproject.toml. Extras and groups are for other uses and are not installed.
+// readPyproject reads the dependencies of a pyproject.toml. Optional dependencies and dependency groups are not installed.
 func readPyproject(text string) ([]entry, error) {
 	if line := tooDeep(text); line > 0 {
 		return nil, refusedAt(PyprojectFile, line, fmt.Sprintf("must have at most %d levels of tables, keys and brackets; use shorter keys and fewer brackets.", maxLevels))
@@ -178,7 +178,7 @@ func readPyproject(text string) ([]entry, error) {
 	}
 	for _, setting := range uvSettings {
 		if _, ok := file.Tool.UV[setting]; ok {
-			return nil, refusedAt(PyprojectFile, lineOf(text, setting), fmt.Sprintf("has tool.uv.%s, which is not possible here; remove it.", setting))
+			return nil, refusedAt(PyprojectFile, lineOf(text, setting), fmt.Sprintf("has tool.uv.%s, which is not supported; remove it.", setting))
 		}
 	}
 	all := make([]entry, 0, len(file.Project.Dependencies))
@@ -189,7 +189,8 @@ func readPyproject(text string) ([]entry, error) {
 }
 
 var (
-	// conditionWord is one word of a condition (a marker of PEP 508). Texts have no character that a resolver could obey.
+	// conditionWord is one word of a condition (a marker of PEP 508). Its strings cannot contain characters with a meaning
+	// for a resolver.
 	conditionWord = regexp.MustCompile(`^\s*(?:'[A-Za-z0-9 ._+!*-]*'|"[A-Za-z0-9 ._+!*-]*"|[a-z_]+|~=|==|!=|<=|>=|<|>|[()])`)
 	conditionName = []string{
 		"and", "or", "not", "in", "python_version", "python_full_version", "os_name", "sys_platform", "platform_release", "platform_system", "platform_version",
@@ -197,9 +198,9 @@ var (
 	}
 )
 
-// checkCondition explains why a condition is not possible, or returns "".
+// checkCondition returns the reason why a condition is not supported, or "".
 func checkCondition(text string) string {
-	const form = "has a condition that is not possible; use names such as python_version and sys_platform with texts in quotes."
+	const form = "has a condition that is not supported; compare names such as python_version and sys_platform with strings in quotes."
 	rest := strings.TrimSpace(text)
 	if rest == "" {
 		return form

@@ -35,7 +35,8 @@ const (
 	npmDir       = "/opt/npm"
 )
 
-// maxLocked limits the packages of a lock, and maxExplained the resolver's explanation of a failure.
+// maxLocked is the maximum number of packages of a lock. maxExplained is the maximum length of the resolver's explanation
+// of a failure in bytes.
 const (
 	maxLocked    = 500
 	maxExplained = 600
@@ -52,7 +53,7 @@ type resolved struct {
 	} `json:"error"`
 }
 
-// Resolve finds the packages for a list of requirements. It returns a *Problem if there are none.
+// Resolve resolves a list of requirements to a lock. It returns a *Problem if that is impossible.
 func (m *Manager) Resolve(ctx context.Context, workspace string, named Declaration) (runtimes.Lock, error) {
 	if missing := m.Lacks(named.Ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
@@ -97,8 +98,8 @@ func (m *Manager) resolve(ctx context.Context, source Source, named Declaration,
 	return lock, checkHashes(named, lock)
 }
 
-// checkHashes refuses a lock with an archive that a requirements.txt with hashes does not name. Like with pip, all
-// packages need one if one of them has one.
+// checkHashes refuses a lock that contains an archive whose hash is not in the requirements.txt. As with pip, all packages
+// need a hash if one of them has one.
 func checkHashes(named Declaration, lock runtimes.Lock) error {
 	known, strict := map[string][]string{}, false
 	for _, r := range named.Requirements {
@@ -111,7 +112,7 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 	for _, p := range lock.Packages {
 		if !slices.Contains(known[p.Name], p.Hash) {
 			return &Problem{
-				Code: "hash_mismatch", Package: p.Name, Message: fmt.Sprintf("%s has an archive whose hash %s does not name.", p.Version, named.File),
+				Code: "hash_mismatch", Package: p.Name, Message: fmt.Sprintf("%s has an archive whose hash is not in %s.", p.Version, named.File),
 				Remedy: "Write the file again with all hashes, for example with uv export, or without hashes.",
 			}
 		}
@@ -119,7 +120,7 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 	return nil
 }
 
-// resolving returns the step that resolves a list.
+// resolving returns the step that resolves a list of requirements.
 func (m *Manager) resolving(source Source, named Declaration, builds bool) (step, error) {
 	s := step{name: "resolve", env: append(program.Network(), certificates()...), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
 	if named.Ecosystem == runtimes.NPM {
@@ -141,7 +142,8 @@ func (m *Manager) resolving(source Source, named Declaration, builds bool) (step
 	return s, nil
 }
 
-// resolver returns a path of the resolver that guests can reach. One in a home directory is copied once.
+// resolver returns the path of a resolver that guests can read. A resolver that guests cannot read, for example in a home
+// directory, is copied once.
 func (m *Manager) resolver(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -166,7 +168,7 @@ func (m *Manager) resolver(path string) (string, error) {
 	return to, copyProgram(real, to)
 }
 
-// copyProgram copies a program for guests. It appears when it is complete.
+// copyProgram copies a program for guests. The copy gets its final name when it is complete.
 func copyProgram(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -205,11 +207,11 @@ func (m *Manager) locked(ecosystem runtimes.Ecosystem, answer resolved) (runtime
 	return lock, m.checkLock(lock)
 }
 
-// checkLock refuses a lock that cannot be installed. It removes passwords from addresses. A lock may come from another
-// server, with an archive of agents.
+// checkLock refuses a lock that is not valid, and removes passwords from its addresses. Locks are not trusted, because a
+// lock may come from another server in an archive of agents.
 func (m *Manager) checkLock(lock runtimes.Lock) error {
 	if len(lock.Packages) > maxLocked {
-		return &Problem{Code: "too_large", Message: fmt.Sprintf("The packages bring %d others; at most %d are possible.", len(lock.Packages), maxLocked)}
+		return &Problem{Code: "too_large", Message: fmt.Sprintf("The list has %d packages with all dependencies; at most %d are allowed.", len(lock.Packages), maxLocked)}
 	}
 	for i := range lock.Packages {
 		if err := m.checkLocked(&lock.Packages[i]); err != nil {
@@ -275,7 +277,7 @@ func problemOf(code, name, message string) *Problem {
 	return p
 }
 
-// buildRemedy is the way out when a package cannot be built. Jails have the compilers of the host, if it has any.
+// buildRemedy is the remedy for a package that cannot be built. Jails have the compilers of the host, if it has any.
 const buildRemedy = "Choose a version with a wheel for this platform. A package with native code also needs a compiler on the server."
 
 func shorten(text string, most int) string {

@@ -20,8 +20,8 @@ import (
 // Source is the index from which a workspace gets the packages of an ecosystem. The zero value is the server's.
 type Source struct {
 	Index string // address; it may contain a user and a password
-	Token string // is sent as a bearer token instead of user and password
-	Place string // host and path, such as //npm.example/, below which the index must be to get the token; "" for any
+	Token string // bearer token, sent instead of user and password
+	Place string // host and path, such as //npm.example/; the token is only sent to an index below it; "" for any index
 	own   string // folder of the workspace that has this source, "" for the server's
 }
 
@@ -30,11 +30,11 @@ type Sources interface {
 	Source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (Source, error)
 }
 
-// UseSources lets workspaces have sources of their own. It must be called before the manager is used.
+// UseSources sets the lookup for workspaces that have their own sources. It must be called before the manager is used.
 func (m *Manager) UseSources(s Sources) { m.sourcesOf = s }
 
-// source returns the source of a workspace. Its host must be one that the operator of the server names, because a request
-// to an index may reach hosts that programs must not reach.
+// source returns the source of a workspace. The operator must have allowed its host, because requests to an index may reach
+// hosts that programs must not reach.
 func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (Source, error) {
 	server := Source{Index: m.options.Indexes[ecosystem]}
 	if m.sourcesOf == nil {
@@ -52,7 +52,7 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 		return own, refusedSource("The address of the workspace's package index is not usable: " + err.Error() + ".")
 	}
 	if own.Token != "" && !npmrcToken.MatchString(own.Token) {
-		return own, refusedSource("The token of the workspace's package index has characters that are not possible.")
+		return own, refusedSource("The token of the workspace's package index has characters that are not allowed.")
 	}
 	if !own.within() {
 		return own, &Problem{
@@ -67,7 +67,7 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 	return own, nil
 }
 
-// within reports whether the index is at the place for which the token is, like npm does.
+// within reports whether the index is below Place. Like npm, the server sends the token only there.
 func (s Source) within() bool {
 	_, address, _ := strings.Cut(strings.TrimSuffix(s.plain(), "/")+"/", ":")
 	return s.Place == "" || strings.HasPrefix(address, strings.TrimSuffix(s.Place, "/")+"/")
@@ -136,11 +136,11 @@ func (s Source) authorize(request *http.Request) {
 	}
 }
 
-// maxRedirects is that of Go's client.
+// maxRedirects is the limit of Go's default client.
 const maxRedirects = 10
 
-// client returns a client that sends the credentials of the source only to the origin of the index. By itself, Go's client
-// keeps them in redirects to other ports and to subdomains, and sends the address before as Referer.
+// client returns a client that sends the credentials of the source only to the origin of the index. Go's default client
+// would also send them on redirects to other ports and to subdomains, and would send the previous address as Referer.
 func (s Source) client(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(request *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
@@ -176,7 +176,7 @@ func (s Source) hide(err error) error {
 		if address.User != nil {
 			password, _ := address.User.Password()
 			if values = append(values, password); password == "" {
-				values = append(values, address.User.Username()) // indexes take a token as the user
+				values = append(values, address.User.Username()) // some indexes accept a token as the user name
 			}
 		}
 	}
@@ -185,13 +185,14 @@ func (s Source) hide(err error) error {
 	return &hidden
 }
 
-// archivePath returns where an archive is kept. Its hash is its name, so equal archives are kept once. Those that a
-// workspace gets with its own credentials are not shared: another one could name the hash in a lock.
+// archivePath returns the path at which an archive is stored. The name is the hash, so equal archives are stored once.
+// Archives from a workspace's own source have a separate folder: otherwise another workspace could get a private archive
+// by writing its hash into a lock.
 func (m *Manager) archivePath(p runtimes.LockedPackage, s Source) string {
 	return filepath.Join(m.options.Dir, "archives", s.own, strings.ReplaceAll(p.Hash, ":", "-"))
 }
 
-// npmrcToken matches a text that npm uses unchanged. It excludes braces, because npm replaces variables in them.
+// npmrcToken matches a token that npm uses unchanged. It excludes braces, because npm replaces ${…} by variables.
 var npmrcToken = regexp.MustCompile(`^[!-z|~]+$`)
 
 // ReadNPMRC reads the registry and its credentials from the text of an .npmrc. Other settings are refused, because they
@@ -215,7 +216,7 @@ func ReadNPMRC(text string) (Source, error) {
 		case placed && strings.HasPrefix(place, "//") && setting == "_authToken" && s.Token == "" && npmrcToken.MatchString(value):
 			s.Token, s.Place = value, place
 		default:
-			return s, fmt.Errorf("line %d is not possible; it must be registry=ADDRESS or //HOST/:_authToken=TOKEN", number)
+			return s, fmt.Errorf("line %d is not supported; it must be registry=ADDRESS or //HOST/:_authToken=TOKEN", number)
 		}
 	}
 	return s, lines.Err()

@@ -14,19 +14,20 @@ import (
 
 // Limits of one unpacked lock.
 const (
-	maxHead  = 16 << 10 // bytes of the line before a file
+	maxHead  = 16 << 10 // bytes of a header line
 	maxPath  = 1024
 	maxDepth = 32
 	maxFiles = 100_000
 )
 
-// tooLargeUnpacked is the reason of a refused archive that has no room. The unpacking scripts write the same words.
+// tooLargeUnpacked is the reason for refusing an archive that is too large. The unpacking scripts write the same text.
 const tooLargeUnpacked = "is larger than allowed when it is unpacked"
 
-// notBuilt begins the reason of a source distribution that cannot be built. The building script writes the same words.
+// notBuilt is the start of the reason for refusing a source distribution that cannot be built. The build script writes the
+// same text.
 const notBuilt = "could not be built from source"
 
-// head is the line before each file, and each other message of the unpacking process.
+// head is a header line of the unpacking process: it announces a file or is a message without a file.
 type head struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
@@ -52,19 +53,19 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.reason }
 
-// writer writes the files of an unpacking process, which is hostile: it may send any path and any number of bytes. All
-// files are created below one folder, none is replaced, and none is a link.
+// writer writes the files that an unpacking process sends. The process is not trusted: it may send any path and any number
+// of bytes. All files are created below one folder; none replaces another file, and none is a link.
 type writer struct {
 	root  *os.Root
-	room  int64 // bytes that may still come
+	room  int64 // bytes that may still be written
 	begun func(archive int)
 
 	line    bytes.Buffer
 	file    *os.File
-	left    int64 // bytes of the current file that are missing
+	left    int64 // bytes of the current file that have not arrived yet
 	files   int
-	made    map[string]bool // folders
-	tops    map[string]bool // modules
+	made    map[string]bool // created folders
+	tops    map[string]bool // top-level modules
 	current int
 	metas   map[int]meta
 	done    bool
@@ -107,7 +108,7 @@ func (w *writer) write(p []byte) {
 func (w *writer) read(line []byte) error {
 	var h head
 	if len(line) > maxHead || json.Unmarshal(line, &h) != nil || w.done {
-		return errors.New("the unpacking process sent a line that is not its protocol")
+		return errors.New("the unpacking process sent a line that does not follow the protocol")
 	}
 	switch {
 	case h.Refused != "":
@@ -133,7 +134,7 @@ func (w *writer) create(name string, size int64) error {
 	case size < 0 || w.room < 0:
 		return &refusal{archive: w.current, reason: tooLargeUnpacked}
 	case w.files > maxFiles:
-		return &refusal{archive: w.current, reason: fmt.Sprintf("brings the number of files above %d", maxFiles)}
+		return &refusal{archive: w.current, reason: fmt.Sprintf("increases the number of files above %d", maxFiles)}
 	case !fs.ValidPath(name) || name == "." || len(name) > maxPath || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\\\x00"):
 		return &refusal{archive: w.current, reason: "contains a path that leaves its folder or is too long"}
 	}
@@ -160,7 +161,7 @@ func (w *writer) makeDir(dir string) error {
 		return nil
 	}
 	if len(w.made) > maxFiles {
-		return &refusal{archive: w.current, reason: fmt.Sprintf("brings the number of folders above %d", maxFiles)}
+		return &refusal{archive: w.current, reason: fmt.Sprintf("increases the number of folders above %d", maxFiles)}
 	}
 	if err := w.makeDir(path.Dir(dir)); err != nil {
 		return err
@@ -175,7 +176,7 @@ func (w *writer) makeDir(dir string) error {
 	return nil
 }
 
-// note remembers the modules at the top.
+// note records the top-level module of a file, if there is one.
 func (w *writer) note(name string) {
 	top, rest, deep := strings.Cut(name, "/")
 	switch {
@@ -186,7 +187,7 @@ func (w *writer) note(name string) {
 	}
 }
 
-// modules returns the modules at the top, sorted.
+// modules returns the names of the top-level modules, sorted.
 func (w *writer) modules() []string {
 	all := make([]string, 0, len(w.tops))
 	for name := range w.tops {
@@ -196,7 +197,7 @@ func (w *writer) modules() []string {
 	return all
 }
 
-// close ends the stream. It returns an error unless the process has sent everything.
+// close ends the stream. It returns an error unless the process has sent its final message.
 func (w *writer) close() error {
 	if w.file != nil {
 		w.err = errors.Join(w.err, w.file.Close())

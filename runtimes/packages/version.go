@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// isOf reports whether an archive has the name and version of a locked package by its own metadata.
+// isOf reports whether the metadata of an archive has the name and version of a locked package.
 func (m meta) isOf(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage) bool {
 	if ecosystem == runtimes.NPM {
 		return m.Name == p.Name && npmVersion(m.Version) == npmVersion(p.Version)
@@ -25,11 +25,12 @@ var (
 	impliedPost = regexp.MustCompile(`-([0-9]+)$`)
 	zerosAtEnd  = regexp.MustCompile(`^((?:[0-9]+!)?[0-9]+(?:\.[0-9]+)*?)(?:\.0+)+([^.0-9]|\.[^0-9]|$)`)
 	versionPart = regexp.MustCompile(`[0-9]+|[a-z]+|[!+]`)
-	// releaseWords are the words of PEP 440 that mean the same as another.
+	// releaseWords maps alternative spellings of PEP 440 to the normal form.
 	releaseWords = map[string]string{"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc", "r": "post", "rev": "post"}
 )
 
-// pythonRelease returns a text that is the same for equal versions of PEP 440, such as 1.0-alpha and 1a0.
+// pythonRelease returns a normalized form of a version. Versions that are equal by PEP 440, such as 1.0-alpha and 1a0, have
+// the same form.
 func pythonRelease(text string) string {
 	public, local, hasLocal := strings.Cut(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "v"), "+")
 	public = strings.TrimPrefix(impliedPost.ReplaceAllString(public, ".post$1"), "0!")
@@ -38,7 +39,7 @@ func pythonRelease(text string) string {
 		public += "+" + local
 	}
 	var parts []string
-	word := false // the part before is a word, which has the number 0 if none follows
+	word := false // whether the previous part is a word; a word without a number after it has the number 0
 	for _, part := range append(versionPart.FindAllString(public, -1), "") {
 		digit := part != "" && part[0] >= '0' && part[0] <= '9'
 		if word && !digit {

@@ -283,7 +283,7 @@ func TestPackages_Files(t *testing.T) {
 	}
 	bad := map[string]string{"main.py": greeter, "requirements.txt": strings.Replace(requirements, hashes["shout"], "sha256:"+strings.Repeat("0", 64), 1)}
 	s.Create(t, map[string]any{"name": "tampered", "language": "python", "files": bad})
-	if run := s.Execute(t, "tampered", "draft", map[string]any{"name": "Ada"}); run.Error == nil || !strings.Contains(run.Error.Message, "shout 1.0.0 has an archive whose hash requirements.txt does not name") {
+	if run := s.Execute(t, "tampered", "draft", map[string]any{"name": "Ada"}); run.Error == nil || !strings.Contains(run.Error.Message, "shout 1.0.0 has an archive whose hash is not in requirements.txt") {
 		t.Errorf("another hash: %+v", run.Error)
 	}
 	bad["requirements.txt"] = "greetings\n-r /etc/passwd\n"

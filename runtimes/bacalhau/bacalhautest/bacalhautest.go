@@ -1,6 +1,6 @@
-// Package bacalhautest is a Bacalhau network of one node for tests. It speaks the recorded part of Bacalhau's API and
-// refuses fields that Bacalhau does not have. It runs WebAssembly modules with wazero and containers as processes in
-// namespaces of their own, whatever their image.
+// Package bacalhautest simulates a Bacalhau network with one node for tests. It implements the part of Bacalhau's API that
+// was recorded, and refuses fields that Bacalhau does not have. It runs WebAssembly modules with wazero. It ignores the
+// image of a container and runs it as a process in namespaces of its own.
 package bacalhautest
 
 import (
@@ -26,15 +26,15 @@ import (
 // Key is the only key that the service accepts.
 const Key = "bacalhau-test-key"
 
-// mostSent is the largest job that reaches a node. A larger one stays pending.
+// mostSent is the maximum size of a job that reaches the node, in bytes. A larger job stays pending.
 const mostSent = 1 << 20
 
-// Service is a running service.
+// Service is a running simulation of Bacalhau.
 type Service struct {
 	Host, Port string
-	// Broken is the message with which every execution fails; the node then tries again without end. "" for none.
+	// Broken is the message with which every execution fails; the node then retries forever. "" if executions work.
 	Broken string
-	// Idle lets no node take a job.
+	// Idle makes all jobs stay pending, as if no node accepted them.
 	Idle bool
 
 	base string
@@ -42,13 +42,13 @@ type Service struct {
 	mu     sync.Mutex
 	before func(w http.ResponseWriter, r *http.Request) bool
 	jobs   []*job
-	hold   chan struct{} // closed to let programs that have ended report it; nil for none
+	hold   chan struct{} // jobs report their end only after it is closed; nil if they report it at once
 	names  map[string]bool
 	all    sync.WaitGroup
 	tb     testing.TB
 }
 
-// spec is a job as Bacalhau accepts it.
+// spec is the specification of a job in Bacalhau's API.
 type spec struct {
 	Name, Namespace, Type string
 	Priority, Count       int
@@ -92,12 +92,12 @@ type job struct {
 	message  string
 	tries    []try
 	lines    []line
-	asked    bool // whether live output was asked for
+	asked    bool // whether live output was requested
 	stdout   bytes.Buffer
 	stderr   bytes.Buffer
 	exit     int
 	archive  []byte
-	firstOut string // the first write, of which the record has at most 2 KB
+	firstOut string // the first write to stdout; the run output has at most 2 KB of it
 }
 
 type try struct {
@@ -136,7 +136,7 @@ func New(tb testing.TB) *Service {
 	return s
 }
 
-// GPUJobs returns how many jobs asked for a GPU.
+// GPUJobs returns the number of jobs that requested a GPU.
 func (s *Service) GPUJobs() (jobs int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,14 +162,14 @@ func (s *Service) Running() (names []string) {
 	return names
 }
 
-// Jobs counts the jobs that were submitted.
+// Jobs returns the number of submitted jobs.
 func (s *Service) Jobs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.jobs)
 }
 
-// Networks returns the network of each job: its type and its domains.
+// Networks returns the network of each job: its type, followed by its domains.
 func (s *Service) Networks() (all [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func ended(state string) bool {
 	return slices.Contains([]string{"Completed", "Failed", "Stopped"}, state)
 }
 
-// Hold lets no job end from now on, although its program ends, until release is called.
+// Hold delays the end of all jobs until release is called, even if their programs have ended.
 func (s *Service) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +201,7 @@ func (s *Service) holds() <-chan struct{} {
 	return s.hold
 }
 
-// Intercept sets a function that gets every request first. If it returns true, it has answered.
+// Intercept sets a function that is called first for every request. If it returns true, it has written the response.
 func (s *Service) Intercept(before func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what strin
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client sees a broken answer
+	_ = json.NewEncoder(w).Encode(body) // after an error the client receives an incomplete response
 }
 
 func (s *Service) find(id string) *job {
@@ -302,7 +302,7 @@ func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	if err == nil && s.names[body.Job.Name] {
-		err = fmt.Errorf("the name %s is taken: this would be a new version of that job", body.Job.Name)
+		err = fmt.Errorf("the name %s is already used, so this would be a new version of that job", body.Job.Name)
 	}
 	if err != nil {
 		s.mu.Unlock()
@@ -320,7 +320,7 @@ func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"JobID": j.id, "EvaluationID": rand.Text(), "Warnings": []string{}})
 }
 
-// check checks a job, and returns the files of its inputs.
+// check returns an error if the node would not accept a job, otherwise the files of its inputs.
 func check(of spec) (map[string][]byte, error) {
 	if of.Name == "" || of.Type != "batch" || of.Count != 1 || len(of.Tasks) != 1 {
 		return nil, fmt.Errorf("a job needs a name, the type batch, a count of 1 and one task")
@@ -353,7 +353,7 @@ func check(of spec) (map[string][]byte, error) {
 	return files, nil
 }
 
-// fetch returns the content of an input source: that of a data URL, or what a node downloads.
+// fetch returns the content of an input source: it decodes a data URL, or downloads a file as a node does.
 func fetch(kind, address string) ([]byte, error) {
 	switch kind {
 	case "inline":
@@ -426,7 +426,7 @@ func (s *Service) published(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, _ = w.Write(j.archive) // the client sees a broken answer
+	_, _ = w.Write(j.archive) // after an error the client receives an incomplete response
 }
 
 func (j *job) published() bool {
@@ -435,7 +435,7 @@ func (j *job) published() bool {
 	return j.state == "Completed"
 }
 
-// set changes the state. The lock must be held.
+// set changes the state of a job and notifies its waiters. The caller must hold j.mu.
 func (j *job) set(state, message string) {
 	j.state, j.message = state, message
 	close(j.changed)

@@ -49,7 +49,7 @@ func (s stream) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// perform runs the one task. It returns the files of its result path.
+// perform runs the task of a job. It returns the files in its result path and its exit code.
 func (j *job) perform(ctx context.Context) (outputs map[string][]byte, code int, err error) {
 	dir, err := os.MkdirTemp("", "bacalhautest")
 	if err != nil {
@@ -96,7 +96,7 @@ func texts(of any) (all []string) {
 	return all
 }
 
-// root makes a root directory with the programs of this machine, and runs a command in it.
+// root is a shell script that creates a root directory with the programs of this machine and runs a command in it.
 const root = `set -e
 cd "$1"; shift
 mount -t tmpfs tmpfs root
@@ -161,7 +161,7 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 	return -1, nil // a module that ends without an exit code
 }
 
-// pack makes the archive of a result.
+// pack returns the archive of a result.
 func pack(stdout, stderr []byte, code int, outputs map[string][]byte) []byte {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -177,8 +177,8 @@ func pack(stdout, stderr []byte, code int, outputs map[string][]byte) []byte {
 	return text.Bytes()
 }
 
-// logs sends the live output. There is none before and after the execution: then the stream has one error, and ends as
-// usual. The first stream of each job ends so, because a node takes a while from its bid to the start of the program.
+// logs sends the live output of a job. Before and after the execution, the stream consists of one error. The first stream
+// of each job also ends with this error, because a real node needs a while from its bid to the start of the program.
 func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 	j.mu.Lock()
 	live := j.state == "Running" && j.asked
@@ -210,7 +210,7 @@ func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(time.Second): // the client may be gone, which only a write shows
+		case <-time.After(time.Second): // write from time to time, because only a write shows that the client is gone
 			if conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second)) != nil {
 				return
 			}

@@ -18,13 +18,13 @@ import (
 	"testing"
 )
 
-// Tarball is an npm package to be made.
+// Tarball describes an npm package. Bytes makes its tarball.
 type Tarball struct {
 	Name, Version string
 	Files         map[string]string // package.json is added
 	Dependencies  map[string]string
-	Manifest      map[string]any // further members of package.json
-	Headers       []tar.Header   // members without content that are added as they are
+	Manifest      map[string]any // further fields of package.json
+	Headers       []tar.Header   // headers of tar entries without content, written unchanged
 	content       []byte
 }
 
@@ -34,7 +34,7 @@ func (p Tarball) manifest() map[string]any {
 	return all
 }
 
-// Bytes makes the tarball.
+// Bytes returns the tarball, compressed with gzip.
 func (p Tarball) Bytes(tb testing.TB) []byte {
 	tb.Helper()
 	manifest, err := json.Marshal(p.manifest())
@@ -106,7 +106,7 @@ func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 	listed := map[string]any{}
 	for _, p := range versions {
-		tarball := path.Base(name) + "-" + p.Version + ".tgz" // the usual form, which clients that only know name and version use
+		tarball := path.Base(name) + "-" + p.Version + ".tgz" // npm's usual name: some clients derive it from name and version
 		if archived && file == tarball {
 			i.Downloads.Add(1)
 			_, _ = w.Write(p.content)
@@ -160,7 +160,7 @@ func Installed(tb testing.TB, name string) Tarball {
 	return p
 }
 
-// searchNPM answers the packages whose name contains a text, sorted by name.
+// searchNPM responds with the packages whose name contains a text, sorted by name.
 func (i *Index) searchNPM(w http.ResponseWriter, text string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// UV returns the path of the resolver. It skips the test if it is not installed.
+// UV returns the path of uv. If uv is not installed, it skips the test, or fails it if CI is set to true.
 func UV(tb testing.TB) string {
 	tb.Helper()
 	paths := []string{"/usr/bin/uv", "/usr/local/bin/uv"}
@@ -41,7 +41,7 @@ func UV(tb testing.TB) string {
 	return ""
 }
 
-// Dir returns a temporary directory that the users of sandboxes can pass, unlike the one of testing.
+// Dir returns a temporary directory that the users of sandboxes can enter. They cannot enter the one of testing.TB.TempDir.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "atelier-packages-")
@@ -55,7 +55,7 @@ func Dir(tb testing.TB) string {
 	return dir
 }
 
-// Wheel is a wheel to be made.
+// Wheel describes a Python wheel. Bytes makes the file.
 type Wheel struct {
 	Name, Version string
 	Files         map[string]string
@@ -64,7 +64,7 @@ type Wheel struct {
 	Claims        string // name in the metadata, "" for the real one
 	ClaimsVersion string // version in the metadata, "" for the real one
 	Tag           string // py3-none-any by default
-	// Members are added as they are, after the files.
+	// Members are added to the archive unchanged, after Files.
 	Members []Member
 }
 
@@ -90,7 +90,7 @@ func (w Wheel) Hash(tb testing.TB) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Bytes makes the wheel.
+// Bytes returns the wheel, which is a ZIP archive.
 func (w Wheel) Bytes(tb testing.TB) []byte {
 	tb.Helper()
 	var text bytes.Buffer
@@ -156,7 +156,7 @@ type Index struct {
 
 type file struct {
 	content []byte
-	digest  string // "" announces the real one
+	digest  string // SHA-256 that the index announces, "" for the real one
 	serve   http.HandlerFunc
 }
 
@@ -171,14 +171,14 @@ func NewIndex(tb testing.TB, wheels ...Wheel) *Index {
 	return i
 }
 
-// Require refuses requests without a value of the header Authorization, such as Bearer TOKEN.
+// Require makes the index refuse requests whose Authorization header is not header, such as Bearer TOKEN.
 func (i *Index) Require(header string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.auth = header
 }
 
-// Simple returns the address of the index.
+// Simple returns the address of the index for Python packages.
 func (i *Index) Simple() string { return i.URL + "/simple/" }
 
 // Add publishes a wheel.
@@ -187,7 +187,7 @@ func (i *Index) Add(tb testing.TB, wheel Wheel) {
 	i.AddFile(wheel.Name, wheel.Filename(), wheel.Bytes(tb), "")
 }
 
-// AddFile publishes any file. digest is the announced SHA-256, "" for the right one.
+// AddFile publishes any file. digest is the SHA-256 that the index announces, "" for the real one.
 func (i *Index) AddFile(project, name string, content []byte, digest string) {
 	i.put(project, name, file{content: content, digest: digest})
 }

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// Folder returns the folder with real packages that scripts/packages.sh downloads. It skips the test if it is missing.
+// Folder returns the folder with real packages that scripts/packages.sh downloads. If it is missing, Folder skips the test,
+// or fails it if CI is set to true.
 func Folder(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("ATELIER_TEST_PACKAGES")
