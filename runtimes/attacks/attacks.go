@@ -1,5 +1,5 @@
-// Package attacks is the catalogue of programs that test the isolation, one folder per language. The doctor runs them on
-// the operator's machine, and the package hostile runs them in tests.
+// Package attacks contains programs that try to break out of the isolation, with one folder per language. The command
+// doctor runs them on the operator's machine, and package hostile runs them in tests.
 package attacks
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Node stands for JavaScript in Node. It has programs of its own, because its isolation differs from goja's.
+// Node is the folder of the programs for JavaScript in Node. They differ from those for goja, because the isolation differs.
 const Node runtimes.Language = "node"
 
 //go:embed programs

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
-// Tags of a sandbox.
+// Metadata keys of a sandbox.
 const (
 	tagOwner = "atelier-owner"
 	tagRun   = "atelier-run"
@@ -21,7 +21,7 @@ const (
 // allTraffic denies every destination that is not allowed.
 const allTraffic = "0.0.0.0/0"
 
-// sandbox is a sandbox as the control API describes it.
+// sandbox is the JSON of a sandbox in the control API.
 type sandbox struct {
 	SandboxID    string            `json:"sandboxID"`
 	AccessToken  string            `json:"envdAccessToken"`
@@ -37,13 +37,13 @@ func (e *Engine) create(ctx context.Context, run string, allowed []string, lives
 		"metadata": map[string]string{tagOwner: e.options.Owner, tagRun: run},
 	}
 	if len(allowed) > 0 {
-		// E2B refuses names without this entry, whatever allow_internet_access says.
+		// Without this entry E2B refuses names in allowOut, even if allow_internet_access is false.
 		body["network"] = map[string]any{"allowOut": allowed, "denyOut": []string{allTraffic}}
 	}
 	var box sandbox
 	err := elsewhere.Create(ctx, e.pause, func() error { return e.control(ctx, http.MethodPost, "/sandboxes", body, &box) })
 	if err == nil && (!plain(box.SandboxID) || box.Domain != "" && !plain(box.Domain)) {
-		err = errors.New("E2B answered without a valid sandbox")
+		err = errors.New("the answer of E2B has no valid sandbox ID or domain")
 	}
 	if err != nil {
 		return sandbox{}, failed(err)
@@ -51,7 +51,7 @@ func (e *Engine) create(ctx context.Context, run string, allowed []string, lives
 	return box, nil
 }
 
-// failed explains an error of the control API.
+// failed returns the server error for an error of the control API that occurred before the program started.
 func failed(err error) error {
 	const key = "E2B refused the key. Check E2B_API_KEY."
 	return elsewhere.NotStarted(service.Name, err, map[int]string{
@@ -61,14 +61,14 @@ func failed(err error) error {
 	})
 }
 
-// plain reports whether text from E2B may be part of a host name.
+// plain reports whether a text from E2B is safe to use in a host name: only ASCII letters, digits, dots and hyphens.
 func plain(text string) bool {
 	return text != "" && len(text) <= 200 && !strings.ContainsFunc(text, func(c rune) bool {
 		return c != '-' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 	})
 }
 
-// pause returns the time before the next attempt.
+// pause returns the pause before the next attempt: random, and longer with each attempt.
 func (e *Engine) pause(attempt int) time.Duration {
 	return e.options.Backoff + rand.N(e.options.Backoff<<attempt)
 }

@@ -1,6 +1,6 @@
-// Package e2b runs programs in sandboxes of E2B: a virtual machine for each run, which is deleted afterwards. The program,
-// its input and its environment leave this machine. The package speaks E2B's control API and the protocol of envd, the
-// process in each sandbox.
+// Package e2b runs programs in sandboxes of E2B. Each run has its own virtual machine, which is deleted afterwards. The
+// program, its input and its environment leave this machine. The package uses E2B's control API and the protocol of envd,
+// the process in each sandbox that starts programs.
 package e2b
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Remedy says how to make the runtime available.
+// Remedy explains how to make the runtime available.
 const Remedy = "Set E2B_API_KEY to the key of an E2B team, and E2B_API_URL and E2B_DOMAIN if you host E2B yourself."
 
-// These constants bound requests. A sandbox lives a while longer than its program may run, so that it also ends if this
-// server is gone for good.
+// Timeouts of requests. spare is added to the lifetime of a sandbox, which E2B ends at that time even if this server has
+// stopped for good.
 const (
 	createWithin = time.Minute
 	deleteWithin = 20 * time.Second
@@ -31,33 +31,33 @@ const (
 	spare        = time.Minute
 )
 
-// Options configures an Engine. Without a key it runs nothing.
+// Options configures an Engine. Without Key, the engine refuses all runs.
 type Options struct {
 	Key        string
-	API        string        // address of the control API; "" for that of the domain
+	API        string        // address of the control API; default https://api. followed by Domain
 	Domain     string        // default e2b.app
 	Template   string        // default base
-	Sandboxes  string        // address of all sandboxes, for a self-hosted E2B; "" for addresses below the domain
-	Owner      string        // tag of this server's sandboxes, which survives its restarts; "" if it owns none
-	Bundle     parcel.Bundle // of JavaScript and TypeScript
+	Sandboxes  string        // common address of all sandboxes, for a self-hosted E2B; "" for addresses below Domain
+	Owner      string        // tag of this server's sandboxes, the same after a restart; "" if the server has no such tag
+	Bundle     parcel.Bundle // bundles programs in JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
-	Backoff    time.Duration // before a repetition; default 500 ms
+	Backoff    time.Duration // base of the random, growing pause before a repetition; default 500 ms
 	HTTPClient *http.Client
 	Log        *slog.Logger
 }
 
-// Engine runs programs. It is safe for concurrent use. Memory, processes and disk have the limits of the E2B template, not
-// those of the version.
+// Engine runs programs. It is safe for concurrent use. The E2B template limits memory, processes and disk; the limits of
+// the version for these do not apply.
 type Engine struct {
 	*elsewhere.Engine
 
 	options Options
 }
 
-// service describes E2B.
+// service describes E2B for package elsewhere.
 var service = elsewhere.Service{Name: "E2B", Runtime: runtimes.E2BEngine, Host: Name}
 
-// Name returns a granted host as E2B's list of allowed destinations has it, "" if E2B cannot grant it.
+// Name returns a granted host in the form of E2B's list of allowed destinations, "" if E2B cannot grant it.
 func Name(grant hostpattern.Grant) string { return elsewhere.WebHost(grant) }
 
 // New returns an engine. The caller must close it.
@@ -107,11 +107,11 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return elsewhere.Remote(outcome), err
 }
 
-// errTime ends a program that used up its time.
+// errTime is the cancellation cause of a run whose program used up its time.
 var errTime = errors.New("the program used up its time")
 
-// Tidy deletes the sandboxes of this server that no run uses, now and every minute until the engine closes: those of a
-// process that was killed, and those that could not be deleted. It must be called before the first run.
+// Tidy deletes the sandboxes of this server that no run uses, now and every minute until the engine closes. Such sandboxes
+// remain if a server process was killed or a sandbox could not be deleted. Tidy must be called before the first run.
 func (e *Engine) Tidy(owner string) {
 	e.options.Owner = owner
 	if e.options.Key == "" || e.options.Owner == "" {

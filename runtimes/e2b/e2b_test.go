@@ -35,7 +35,8 @@ func newEngine(t *testing.T, s *e2btest.Service, change ...func(*e2b.Options)) *
 // programs returns the test programs of Python, adapted to this runtime.
 func programs() runtimetest.Programs { return adapted(runtimetest.Python()) }
 
-// adapted adapts programs to this runtime. Only /dev/shm can keep a mark of an earlier run: sandboxes of tests share other folders.
+// adapted adapts test programs to this runtime. The programs in State leave their mark in /dev/shm, the only folder that
+// the simulated sandboxes do not share.
 func adapted(p runtimetest.Programs) runtimetest.Programs {
 	p.Runtime = runtimes.E2BEngine
 	p.State = map[runtimes.Language]string{
@@ -46,7 +47,7 @@ func adapted(p runtimetest.Programs) runtimetest.Programs {
 	return p
 }
 
-// TestConformance runs the suite of all runtimes in each language, and expects that nothing is left.
+// TestConformance runs the test suite of all runtimes in each language, and expects that no sandbox is left.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	v8 := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
@@ -65,7 +66,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestFaults_OfTheService_TypedAndNothingLeft breaks each part of the service.
+// TestFaults_OfTheService_TypedAndNothingLeft lets each operation of the service fail. It expects an error of the right
+// type, and that no sandbox is left.
 func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 	t.Parallel()
 	at := func(method, path string, first int64, do func(http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
@@ -134,7 +136,7 @@ func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 	}
 }
 
-// TestSandboxDies_RunInterrupted ends the sandbox in the middle of a run.
+// TestSandboxDies_RunInterrupted ends the sandbox during a run, and expects the error type interrupted.
 func TestSandboxDies_RunInterrupted(t *testing.T) {
 	t.Parallel()
 	s := e2btest.New(t)
@@ -155,8 +157,8 @@ func TestSandboxDies_RunInterrupted(t *testing.T) {
 	}
 }
 
-// TestSweep_SandboxesOfAKilledServer_Deleted expects that the janitor deletes those that no run of this server uses, and
-// none of another server.
+// TestSweep_SandboxesOfAKilledServer_Deleted checks that Sweep deletes the sandboxes that no run of this server uses, and
+// leaves those of another server.
 func TestSweep_SandboxesOfAKilledServer_Deleted(t *testing.T) {
 	t.Parallel()
 	s := e2btest.New(t)
@@ -183,7 +185,8 @@ func TestSweep_SandboxesOfAKilledServer_Deleted(t *testing.T) {
 	}
 }
 
-// TestNetwork_GrantedHosts_ListedAtE2B expects E2B's own list of destinations, and the refusal of what it cannot grant.
+// TestNetwork_GrantedHosts_ListedAtE2B checks that the granted hosts are in E2B's list of allowed destinations, and that
+// hosts that E2B cannot grant are refused.
 func TestNetwork_GrantedHosts_ListedAtE2B(t *testing.T) {
 	t.Parallel()
 	s := e2btest.New(t)
@@ -218,7 +221,7 @@ func TestNetwork_GrantedHosts_ListedAtE2B(t *testing.T) {
 	}
 }
 
-// TestWithoutKey_Unavailable expects the remedy.
+// TestWithoutKey_Unavailable checks that an engine without a key refuses runs with RuntimeUnavailable and has the Remedy.
 func TestWithoutKey_Unavailable(t *testing.T) {
 	t.Parallel()
 	engine := e2b.New(e2b.Options{})

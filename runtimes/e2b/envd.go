@@ -20,22 +20,22 @@ import (
 	"github.com/atelier-run/atelier/runtimes/elsewhere"
 )
 
-// port is where envd listens in a sandbox.
+// port is the TCP port of envd in a sandbox.
 const port = "49983"
 
-// user is the Linux user of programs, which every template has.
+// user is the Linux user that runs programs. Every template has it.
 const user = "user"
 
-// maxFrame limits one message of a stream.
+// maxFrame is the maximum size of one message of a stream, in bytes.
 const maxFrame = 8 << 20
 
-// envd speaks with the process in a sandbox.
+// envd is a client of the envd process in one sandbox.
 type envd struct {
 	engine *Engine
 	box    sandbox
 }
 
-// base returns the address of envd. On E2B's own domain all sandboxes share one, and headers name the sandbox.
+// base returns the address of envd. On E2B's own domain all sandboxes share one address, and headers select the sandbox.
 func (d envd) base() string {
 	switch domain := d.domain(); {
 	case d.engine.options.Sandboxes != "":
@@ -101,20 +101,20 @@ func (d envd) upload(ctx context.Context, folder string, files map[string][]byte
 		return err
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, elsewhere.MaxReply)) // only for the error
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, elsewhere.MaxReply)) // only used in the error message
 	if answer.StatusCode >= 300 {
 		return &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: string(text[:min(len(text), 200)])}
 	}
 	return nil
 }
 
-// errLarge says that a file is larger than expected, errNone that it does not exist.
+// Errors of download.
 var (
 	errLarge = errors.New("the file is too large")
 	errNone  = errors.New("the file does not exist")
 )
 
-// download reads a file of limited size.
+// download reads a file. It returns errLarge if the file has more than most bytes, and errNone if it does not exist.
 func (d envd) download(ctx context.Context, path string, most int64) ([]byte, error) {
 	answer, err := d.request(ctx, http.MethodGet, "/files?"+url.Values{"path": {path}, "username": {user}}.Encode(), "", nil)
 	if err != nil {
@@ -158,7 +158,7 @@ type stream struct {
 	in     *bufio.Reader
 }
 
-// start starts a process, and connect follows one that runs already.
+// start starts a process and returns its output. connect returns the further output of a running process.
 func (d envd) start(ctx context.Context, command string, args []string, folder string) (*stream, error) {
 	return d.open(ctx, "/process.Process/Start", map[string]any{
 		"process": map[string]any{"cmd": command, "args": args, "cwd": folder, "envs": map[string]string{}}, "stdin": false,
@@ -180,13 +180,13 @@ func (d envd) open(ctx context.Context, path string, message any) (*stream, erro
 		return nil, err
 	}
 	if answer.StatusCode >= 300 {
-		_ = answer.Body.Close() // the status says enough
+		_ = answer.Body.Close() // the status is enough for the error
 		return nil, &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: "start a process"}
 	}
 	return &stream{answer, bufio.NewReaderSize(answer.Body, 64<<10)}, nil
 }
 
-// next returns the next message. io.EOF says that the stream is complete; any other error that it broke.
+// next returns the next message. The error is io.EOF at the end of the stream, and another error if the stream broke.
 func (s *stream) next() (event, error) {
 	var e event
 	var head [5]byte
@@ -216,4 +216,4 @@ func (s *stream) next() (event, error) {
 	return e, io.EOF
 }
 
-func (s *stream) close() { _ = s.answer.Body.Close() } // only read
+func (s *stream) close() { _ = s.answer.Body.Close() } // nothing was written, so an error does not matter

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// run is one program in one sandbox.
+// run is one run of a program, executed in one sandbox.
 type run struct {
 	engine *Engine
 	job    runtimes.Job
@@ -23,7 +23,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 }
 
-// execute creates a sandbox, runs the program and deletes the sandbox, whatever happened.
+// execute creates a sandbox, runs the program and always deletes the sandbox.
 func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
@@ -33,7 +33,7 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 	id := r.job.RunID + "-" + rand.Text()[:8]
 	r.engine.Enter(id)
 	defer r.engine.Leave(id)
-	// A request that has begun is not cancelled: the sandbox that it creates would stay unknown.
+	// The request is not cancelled with the run. Otherwise E2B could create a sandbox whose ID this server never receives.
 	creating, stop := context.WithTimeout(context.WithoutCancel(ctx), createWithin)
 	box, err := r.engine.create(creating, id, allowed, r.time()+uploadWithin+spare)
 	stop()
@@ -56,7 +56,7 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 	return outcome, err
 }
 
-// inside runs the program in its sandbox.
+// inside uploads the program to the sandbox, runs it and reads its result.
 func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began time.Time) (runtimes.Outcome, error) {
 	folder := "/tmp/atelier-" + rand.Text()
 	uploading, stop := context.WithTimeout(ctx, uploadWithin)
@@ -83,7 +83,7 @@ func (r *run) inside(ctx context.Context, d envd, packed parcel.Parcel, began ti
 	return outcome, err
 }
 
-// conclude reads the result of a program that has ended.
+// conclude returns the outcome of the run. end and err are the results of follow.
 func (r *run) conclude(ctx context.Context, d envd, folder string, reader *parcel.Reader, end *int, err error) (runtimes.Outcome, error) {
 	switch {
 	case errors.Is(err, errOver):
@@ -107,7 +107,7 @@ func (r *run) conclude(ctx context.Context, d envd, folder string, reader *parce
 	return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The sandbox at E2B ended while the program ran.", Remedy: "Run it again."}}, nil
 }
 
-// ended explains the end of the run's context.
+// ended returns the outcome for the end of the run's context.
 func (r *run) ended(ctx context.Context) runtimes.Outcome {
 	if errors.Is(context.Cause(ctx), errTime) {
 		return r.relay.Reached(runtimes.Timeout)
@@ -125,13 +125,13 @@ var (
 	errBroken     = errors.New("the stream broke")
 )
 
-// interpreter is the time that Python and the runner have to start, in addition to the program's own time limit.
+// interpreter is added to the program's time limit for the start of the interpreter and the runner.
 const interpreter = 20 * time.Second
 
 // time is the time limit of the program.
 func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
 
-// begin counts the time limit from now on.
+// begin starts the time limit of the program.
 func (w *watched) begin() {
 	if w.limit != nil {
 		w.started = time.Now()
@@ -139,10 +139,10 @@ func (w *watched) begin() {
 	}
 }
 
-// silence is the time without any message after which a stream counts as broken. envd sends a message every 20 seconds.
+// silence is the time without a message after which a stream counts as broken. envd sends one at least every 20 seconds.
 const silence = time.Minute
 
-// watched is the process of a program.
+// watched is the process of a program in a sandbox, whose output and time limit the engine watches.
 type watched struct {
 	run     *run
 	envd    envd
@@ -158,8 +158,8 @@ func (w *watched) stop() {
 	}
 }
 
-// follow starts the process and passes its output on until it ends. After a broken stream it follows the process again.
-// It returns the exit code, nil if it is unknown.
+// follow starts the process and passes on its output until it ends. If the stream breaks, it reconnects to the process. It
+// returns the exit code, nil if that is unknown.
 func (w *watched) follow(ctx context.Context, command string, args []string, folder string) (*int, error) {
 	starting, stop := context.WithCancel(ctx)
 	late := time.AfterFunc(createWithin, stop)
@@ -186,7 +186,7 @@ func (w *watched) follow(ctx context.Context, command string, args []string, fol
 	}
 }
 
-// read passes the output of one stream on. It returns the exit code at the end of the process.
+// read passes on the output of one stream. It returns the exit code when the process has ended.
 func (w *watched) read(ctx context.Context, s *stream) (*int, error) {
 	quiet := time.AfterFunc(silence, s.close)
 	defer quiet.Stop()

@@ -13,14 +13,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// MaxAttempts limits how often a request is sent, and MaxReply the size of an answer. MaxListed limits the items of a list.
+// MaxAttempts is the maximum number of times that a request is sent, MaxReply the maximum size of an answer in bytes, and
+// MaxListed the number of items after which a list is not read further.
 const (
 	MaxAttempts = 4
 	MaxReply    = 4 << 20
 	MaxListed   = 1000
 )
 
-// Statuses of a service that have a handling of their own.
+// HTTP statuses of a service that are handled specially.
 const (
 	Unauthorized = 401
 	Forbidden    = 403
@@ -29,7 +30,7 @@ const (
 	unavailable  = 503
 )
 
-// Status is the error of a service's answer.
+// Status is the error for an answer of a service with an HTTP error status.
 type Status struct {
 	Service string
 	Code    int
@@ -40,7 +41,7 @@ func (s *Status) Error() string {
 	return fmt.Sprintf("%s answered with status %d: %s", s.Service, s.Code, s.Message)
 }
 
-// StatusOf returns the status of a service's answer, 0 if the error has another cause.
+// StatusOf returns the HTTP status in err, 0 if err is not caused by an answer with an error status.
 func StatusOf(err error) int {
 	var s *Status
 	if errors.As(err, &s) {
@@ -73,7 +74,7 @@ func (e *Engine) Send(ctx context.Context, service, method, address string, head
 	data, err := io.ReadAll(io.LimitReader(answer.Body, MaxReply))
 	if answer.StatusCode >= 300 {
 		var problem struct{ Message string }
-		_ = json.Unmarshal(data, &problem) // the status says enough
+		_ = json.Unmarshal(data, &problem) // the message is optional: the status is enough
 		return nil, &Status{service, answer.StatusCode, problem.Message}
 	}
 	if err == nil && into != nil {
@@ -82,8 +83,8 @@ func (e *Engine) Send(ctx context.Context, service, method, address string, head
 	return answer.Header, err
 }
 
-// Create sends a request that creates something, again if the service is busy. A request that may have created something is
-// not sent again; the janitor removes it.
+// Create sends a request that creates a job or sandbox. It repeats the request only if the service was busy and created
+// nothing. After other errors a job or sandbox may exist; Clean removes it later.
 func Create(ctx context.Context, pause func(attempt int) time.Duration, send func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := send()
@@ -94,7 +95,8 @@ func Create(ctx context.Context, pause func(attempt int) time.Duration, send fun
 	}
 }
 
-// Remove sends a request that removes something until it succeeds or gone reports that the thing is gone.
+// Remove sends a request that removes a job or sandbox. It repeats the request until it succeeds or gone reports that the
+// job or sandbox does not exist any more, at most MaxAttempts times.
 func Remove(ctx context.Context, pause func(attempt int) time.Duration, send func() error, gone func() bool) error {
 	for attempt := 1; ; attempt++ {
 		err := send()
@@ -107,7 +109,7 @@ func Remove(ctx context.Context, pause func(attempt int) time.Duration, send fun
 	}
 }
 
-// Pause waits. It reports false if the context ends first.
+// Pause waits for a duration. It returns false if the context ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -119,8 +121,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// NotStarted explains an error of a service before a program has started. reasons has a sentence for statuses, and for 0 the
-// sentence about a service that does not answer.
+// NotStarted returns the server error for an error of a service that occurred before the program started. reasons maps an
+// HTTP status to a sentence for the user, and 0 to the sentence for a service that does not answer.
 func NotStarted(service string, err error, reasons map[int]string) error {
 	code := StatusOf(err)
 	reason, known := reasons[code]

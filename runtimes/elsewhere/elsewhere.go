@@ -1,4 +1,4 @@
-// Package elsewhere has the common parts of engines that run programs at other services.
+// Package elsewhere contains the code that the engines for remote services share.
 package elsewhere
 
 import (
@@ -16,25 +16,25 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Level is the isolation of a program that runs elsewhere.
+// Level is the isolation level of programs that run at a remote service, where this server cannot check the isolation.
 const Level = "remote"
 
 const sweepEvery = time.Minute
 
-// Service names a service in messages, and knows how it lists hosts.
+// Service describes a remote service: its name in messages, and the form in which it lists granted hosts.
 type Service struct {
 	Name    string
 	Runtime runtimes.Name
-	Host    func(hostpattern.Grant) string // a grant as the service has it, "" if it cannot grant it
+	Host    func(hostpattern.Grant) string // converts a grant to the form of the service; "" if the service cannot grant it
 }
 
-// Refuse refuses programs that need rules or bound secrets, which a service cannot apply. A version does not
-// declare these needs, so they are checked for each run.
+// Refuse returns the error for a program with language rules or bound secrets, which a remote service cannot apply. Both
+// come from the workspace and not from the version, so they are checked for each run.
 func (s Service) Refuse(job runtimes.Job) *runtimes.ProgramError {
 	switch {
-	case job.Rules != nil: // a workspace may have them for all programs
+	case job.Rules != nil: // a workspace may set rules for all programs
 		return &runtimes.ProgramError{
-			Type: runtimes.Denied, Message: "This program must follow the rules of its language, which the runtime " + string(s.Runtime) + " does not apply.", Rule: "rules", Remedy: "Use the runtime auto.",
+			Type: runtimes.Denied, Message: "This program is subject to language rules, which the runtime " + string(s.Runtime) + " cannot enforce.", Rule: "rules", Remedy: "Use the runtime auto.",
 		}
 	case len(job.Bound) > 0:
 		return &runtimes.ProgramError{
@@ -45,14 +45,14 @@ func (s Service) Refuse(job runtimes.Job) *runtimes.ProgramError {
 	return nil
 }
 
-// Hosts returns the hosts that the service lets the program reach. Services compare names without ports, so only the ports
-// of HTTP and HTTPS can be granted.
+// Hosts returns the granted hosts in the form of the service, or an error if the service cannot grant one of them. Services
+// compare names without ports, so only the ports of HTTP and HTTPS can be granted.
 func (s Service) Hosts(job runtimes.Job, ceiling hostpattern.Ceiling) ([]string, *runtimes.ProgramError) {
 	allowed := []string{}
 	for _, text := range job.Capabilities.Hosts {
 		grant, err := hostpattern.ParseGrant(text)
 		if err != nil {
-			continue // a grant that is invalid today allows nothing
+			continue // a grant that is no longer valid allows nothing
 		}
 		name := s.Host(grant)
 		if name == "" {
@@ -81,7 +81,7 @@ func WebHost(grant hostpattern.Grant) string {
 	return text[:at]
 }
 
-// NameOnly returns the host of WebHost if it is a name, "" for an address.
+// NameOnly returns WebHost of a grant, but "" if the host is an IP address.
 func NameOnly(grant hostpattern.Grant) string {
 	host := WebHost(grant)
 	if net.ParseIP(host) != nil {
@@ -90,7 +90,7 @@ func NameOnly(grant hostpattern.Grant) string {
 	return host
 }
 
-// Remote marks an outcome as that of a program elsewhere.
+// Remote sets the isolation level of an outcome to Level.
 func Remote(outcome runtimes.Outcome) runtimes.Outcome {
 	outcome.Level = Level
 	return outcome
@@ -106,12 +106,12 @@ func OrEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
 
 // Options configures an Engine.
 type Options struct {
-	Client *http.Client // nil for one that follows no redirections
+	Client *http.Client // nil for a client that does not follow redirects
 	Log    *slog.Logger
 }
 
-// Engine is the part that such engines share: a client, the list of what their runs use, and a janitor for the rest. It is
-// safe for concurrent use.
+// Engine is the common part of the engines: an HTTP client, the names of the jobs and sandboxes that runs use, and a
+// goroutine that removes unused ones. It is safe for concurrent use.
 type Engine struct {
 	HTTP *http.Client
 	Log  *slog.Logger
@@ -136,7 +136,7 @@ func New(o Options) *Engine {
 	return &Engine{HTTP: o.Client, Log: o.Log, ctx: ctx, stop: stop, used: map[string]struct{}{}}
 }
 
-// Bound returns a context that also ends with the engine. The caller must cancel it.
+// Bound returns a context that is also cancelled when the engine closes. The caller must cancel it.
 func (e *Engine) Bound(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.ctx, func() { cancel(context.Canceled) })
@@ -146,21 +146,21 @@ func (e *Engine) Bound(ctx context.Context) (context.Context, context.CancelCaus
 	}
 }
 
-// Enter notes that a run may use a thing at the service.
+// Enter records that a run may use the job or sandbox with a name.
 func (e *Engine) Enter(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.used[name] = struct{}{}
 }
 
-// Leave notes that no run uses the thing any more.
+// Leave records that no run uses the job or sandbox any more.
 func (e *Engine) Leave(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.used, name)
 }
 
-// Uses reports whether a run may use the thing.
+// Uses reports whether a run may use the job or sandbox.
 func (e *Engine) Uses(name string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,8 +168,8 @@ func (e *Engine) Uses(name string) bool {
 	return ok
 }
 
-// Clean calls sweep now and every minute until the engine closes. The sweep removes the sandboxes or jobs that no run uses:
-// those of a process that was killed, and those that could not be removed before. The log names them with what.
+// Clean calls sweep now and every minute until the engine closes. sweep removes the jobs or sandboxes that no run uses,
+// which remain if a server process was killed or a removal failed. what is their name in log messages.
 func (e *Engine) Clean(what string, sweep func(context.Context) error) {
 	e.joined.Go(func() {
 		tick := time.NewTicker(sweepEvery)
@@ -187,10 +187,10 @@ func (e *Engine) Clean(what string, sweep func(context.Context) error) {
 	})
 }
 
-// Warm does nothing: programs elsewhere cost money from their start.
+// Warm does nothing, because a job or sandbox that is started in advance costs money.
 func (e *Engine) Warm(context.Context) error { return nil }
 
-// Features lists the features of programs that such engines have.
+// Features lists the features that the engines for remote services support.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.StrictFeature}
 }
@@ -198,7 +198,7 @@ func (e *Engine) Features() []runtimes.Feature {
 // Stats returns zeros: there are no workers.
 func (e *Engine) Stats() worker.Stats { return worker.Stats{} }
 
-// Close cancels every run and waits until the janitor has ended.
+// Close cancels all runs and waits until the goroutine of Clean has ended.
 func (e *Engine) Close() {
 	e.stop()
 	e.joined.Wait()

@@ -1,6 +1,6 @@
 // Package frames implements the protocol between the server and a jailed worker: length-prefixed frames over one
-// socket. Data from a worker is hostile input. So every frame has a known kind and a bounded length, checked before a
-// byte of it is stored. The package knows no languages, jails or processes.
+// socket. Data from a worker is not trusted. So the reader checks the kind and the length of a frame before it stores a
+// byte of it. The package does not depend on languages, jails or processes.
 package frames
 
 import (
@@ -21,13 +21,13 @@ type Kind byte
 
 // Kinds that a worker sends.
 const (
-	Ready   Kind = 'r' // JSON: the jail is set up and a job may come; the sandbox and the role define the contents
+	Ready   Kind = 'r' // JSON: the jail is set up and the worker waits for a job; sandbox and role define the fields
 	Need    Kind = 'n' // empty: the worker does not have the named program; the server sends the whole program
-	Started Kind = 's' // the program has started and its time limit counts; empty, or the microseconds since the start
+	Started Kind = 's' // the program has started, and its time limit begins; empty, or the microseconds since the start
 	Stdout  Kind = 'o' // raw bytes
 	Stderr  Kind = 'e' // raw bytes
-	CallReq Kind = 'c' // JSON Call; the worker may send more frames before the Reply comes
-	Part    Kind = 'x' // raw bytes: a piece of a result that is too large to hold; an empty one drops all pieces so far
+	CallReq Kind = 'c' // JSON Call; the worker may send more frames before it receives the Reply
+	Part    Kind = 'x' // raw bytes: a piece of a result that is too large for one frame; an empty Part discards all pieces so far
 	Done    Kind = 'd' // JSON Result; the last frame of a job
 )
 
@@ -36,7 +36,7 @@ const (
 	Setup     Kind = 'p' // JSON: the jail's configuration, before Ready
 	Job       Kind = 'j' // JSON, engine-specific
 	Reply     Kind = 'a' // JSON Answer
-	Interrupt Kind = 'i' // JSON Reason: end the program gracefully; a kill follows if that does not help
+	Interrupt Kind = 'i' // JSON Reason: end the program gracefully; the server kills it if it does not end
 )
 
 // Call is a host call. IDs count up from 1 in a job.
@@ -44,7 +44,7 @@ type Call struct {
 	ID   int64           `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
-	Tag  int64           `json:"tag,omitempty"` // a program's own number
+	Tag  int64           `json:"tag,omitempty"` // number that the worker chose; the Answer repeats it
 }
 
 // Answer is the reply to the call with the same ID and tag: exactly one of Result and Error is set.
@@ -68,18 +68,18 @@ type Result struct {
 	ExitCode *int                   `json:"exitCode,omitempty"`
 	Signal   int                    `json:"signal,omitempty"` // signal that ended the main process, 0 for none
 	DiskFull bool                   `json:"diskFull,omitempty"`
-	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
+	Stats    json.RawMessage        `json:"stats,omitempty"` // data for the engine; its form depends on the engine
 
 	Parts []byte `json:"-"` // all Part frames of the job; set by the server
 }
 
-// MaxFrame bounds any frame of either direction. The largest result has 16 MiB plus its wrapping. Jobs hold files, of
-// which a module of 32 MiB takes 43 MiB in base64, and their input.
+// MaxFrame is the maximum payload of any frame, in bytes. The largest result has 16 MiB and a JSON wrapper. The largest job
+// has an input and a module of 32 MiB, which needs 43 MiB in base64.
 const MaxFrame = 64 << 20
 
 const headerSize = 5
 
-// largestKept is the size of the buffer that a connection keeps between two frames.
+// largestKept is the maximum size of the buffer that a connection keeps between two frames, in bytes.
 const largestKept = 1 << 20
 
 // ErrTooLarge means that a peer announced a frame above its limit. The connection can no longer be used.
@@ -101,11 +101,11 @@ func NewReader(r io.Reader, limits map[Kind]int) *Reader {
 	return &Reader{r: r, limits: limits}
 }
 
-// Read returns the next frame. The payload is valid until the next Read. It returns io.EOF at a clean end, and
-// io.ErrUnexpectedEOF within a frame. A peer that breaks the rules causes ErrKind or ErrTooLarge.
+// Read returns the next frame. The payload is valid until the next Read. If the connection ends, the error is io.EOF
+// between two frames and io.ErrUnexpectedEOF within a frame. A frame that is not allowed causes ErrKind or ErrTooLarge.
 func (r *Reader) Read() (Kind, []byte, error) {
 	if cap(r.buf) > largestKept {
-		r.buf = nil // the connection must not keep the memory of one large job
+		r.buf = nil // do not keep the memory of a large frame
 	}
 	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
 		return 0, nil, err
@@ -124,7 +124,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 	return kind, r.buf[:size], nil
 }
 
-// NextSize returns the payload size of the next frame, which stays in the buffer. The peer chose the size.
+// NextSize returns the payload size of the next frame without reading the frame. The size is not checked.
 func NextSize(in *bufio.Reader) (int64, error) {
 	header, err := in.Peek(headerSize)
 	if err != nil {
@@ -133,7 +133,7 @@ func NextSize(in *bufio.Reader) (int64, error) {
 	return int64(binary.LittleEndian.Uint32(header[1:])), nil
 }
 
-// fill reads size bytes into buf. It grows buf only as bytes arrive, so an announced length alone costs nothing.
+// fill reads size bytes into buf. It grows buf only as bytes arrive, so a peer cannot use memory by announcing a size.
 func (r *Reader) fill(size int) error {
 	const step = 64 << 10
 	for done := 0; done < size; {
@@ -163,7 +163,7 @@ type Writer struct {
 	mu   sync.Mutex
 	buf  *bytes.Buffer // empty between calls
 	json *json.Encoder // writes to buf
-	held Kind          // kind of a frame that goes with the next one, 0 for none
+	held Kind          // kind of a frame that is sent together with the next frame, 0 for none
 	text func() []byte // payload of the held frame
 }
 
@@ -180,7 +180,7 @@ func (w *Writer) renew() {
 	w.json.SetEscapeHTML(false)
 }
 
-// Write sends one frame, after the held frame.
+// Write sends one frame. If a frame is held, Write sends that first.
 func (w *Writer) Write(kind Kind, payload []byte) error {
 	return w.write(kind, func() error {
 		_, err := w.buf.Write(payload)
@@ -188,8 +188,8 @@ func (w *Writer) Write(kind Kind, payload []byte) error {
 	})
 }
 
-// WriteJSON sends v as the payload of one frame. Unlike json.Marshal it does not escape <, > and & in raw messages,
-// because a program may read the text itself.
+// WriteJSON sends one frame whose payload is v as JSON. Unlike json.Marshal it does not escape <, > and & in raw messages,
+// because some programs read the JSON text itself.
 func (w *Writer) WriteJSON(kind Kind, v any) error {
 	return w.write(kind, func() error {
 		if err := w.json.Encode(v); err != nil {
@@ -217,8 +217,8 @@ func SplitTail(payload []byte) (document, tail []byte) {
 	return document, tail
 }
 
-// Hold keeps a frame back until the next write or Flush, because each write wakes the reader. It calls payload when the
-// frame is sent.
+// Hold delays a frame until the next write or Flush, because each separate write wakes the reader. The writer calls payload
+// when it sends the frame.
 func (w *Writer) Hold(kind Kind, payload func() []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,8 +238,8 @@ func (w *Writer) Flush() error {
 	return w.send()
 }
 
-// write assembles frames in the buffer and sends them. A frame that fails leaves no bytes behind, and the held frame
-// stays held.
+// write assembles frames in the buffer and sends them in one Write call. If a frame cannot be encoded, write sends nothing
+// and the held frame stays held.
 func (w *Writer) write(kind Kind, payload func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	chunkBytes = 32 << 10               // largest part of stdout or stderr in one frame
-	chunkDelay = 500 * time.Microsecond // time that a printed line may wait for others
+	chunkBytes = 32 << 10               // maximum size of stdout or stderr in one frame
+	chunkDelay = 500 * time.Microsecond // maximum time that a printed line waits to share a frame with later lines
 )
 
-// Output sends a program's output. A single line is sent at once, so that it is not lost if the process dies at the
-// next instruction. Lines in a burst share a frame. No line waits longer than chunkDelay, and stdout and stderr keep
-// their order.
+// Output sends a program's output. It sends a single line at once, so that the line is not lost if the process dies at the
+// next instruction. Lines in quick succession share a frame. No line waits longer than chunkDelay, and the order of stdout
+// and stderr is preserved.
 type Output struct {
 	frames *Writer
 
@@ -27,7 +27,7 @@ type Output struct {
 // NewOutput returns an output over w. It is safe for concurrent use.
 func NewOutput(w *Writer) *Output { return &Output{frames: w} }
 
-// Write sends text, or keeps it for a short time.
+// Write sends text at once, or within chunkDelay together with later text.
 func (o *Output) Write(kind Kind, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +52,7 @@ func (o *Output) Write(kind Kind, text string) {
 	}
 }
 
-// arm ensures that pending text is sent soon, even if the program computes for long.
+// arm starts the timer that sends pending text, even if the program prints nothing more.
 func (o *Output) arm() {
 	if o.alarm == nil {
 		o.alarm = time.AfterFunc(chunkDelay, o.Flush)
@@ -61,14 +61,15 @@ func (o *Output) arm() {
 	o.alarm.Reset(chunkDelay)
 }
 
-// Flush sends the kept text.
+// Flush sends the pending text.
 func (o *Output) Flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send()
 }
 
-// send sends the kept text. The caller holds the lock. The reader of a failed connection notices the failure.
+// send sends the pending text. The caller must hold o.mu. It ignores write errors, because the reader of the connection
+// notices that it has failed.
 func (o *Output) send() {
 	if len(o.pending) == 0 || o.closed {
 		return
@@ -77,7 +78,7 @@ func (o *Output) send() {
 	o.pending, o.sent = o.pending[:0], time.Now()
 }
 
-// Close sends the kept text; later writes are dropped.
+// Close sends the pending text. Later writes are dropped.
 func (o *Output) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

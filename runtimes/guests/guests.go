@@ -1,5 +1,5 @@
-// Package guests maps each sandboxed role to the code that serves it. The same binary is the server and, when it is
-// started in a sandbox, each of these roles.
+// Package guests maps each sandboxed role to the code that serves it. The binary of the server also serves these roles when
+// it is started in a sandbox.
 package guests
 
 import (
@@ -17,10 +17,10 @@ import (
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
-// Main must be the first call in main. In a sandboxed process it serves the role and returns the exit code. Otherwise
-// it returns false.
+// Main must be the first call in main. In a sandboxed process it serves the role and returns the exit code with jailed set.
+// Otherwise jailed is false.
 func Main(args []string) (code int, jailed bool) {
-	if code, ours := types.Main(args); ours { // a program in a jail, not the process that sets the jail up
+	if code, ours := types.Main(args); ours { // started as the program of a jail, after another process has set up the jail
 		return code, true
 	}
 	if code, ours := monty.Main(args); ours {

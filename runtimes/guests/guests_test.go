@@ -18,7 +18,7 @@ func TestOrdinaryArguments(t *testing.T) {
 	}
 }
 
-// TestRoles creates a sandbox for each role and ends it without a job.
+// TestRoles starts a sandbox for each role and ends it without a job.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, sandboxtest.Exe(t))

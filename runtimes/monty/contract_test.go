@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 	tests := map[string]struct {
 		source, input string
 		output        string                // expected output, if the run succeeds
-		want          runtimes.ProgramError // expected error, if the run fails: the message is a substring, line 0 is not compared
+		want          runtimes.ProgramError // expected error, if the run fails; Message is a part of the actual message, and line 0 is not compared
 	}{
 		"properties by name":        {source: "def main(b, a=1, *, c=3): return [a, b, c]", input: `{"b":2,"x":0}`, output: `[1,2,3]`},
 		"the other properties":      {source: "def main(a, **more): return more", input: `{"a":1,"b":2}`, output: `{"b":2}`},

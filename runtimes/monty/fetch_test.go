@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestFetch checks requests of granted and other hosts, and everything that a response offers.
+// TestFetch requests granted and other hosts, and checks all attributes and methods of a response.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,5 @@
 // Package monty runs Python programs in Monty, an interpreter of a subset of Python without files, network or packages.
-// Each program runs in a new sandbox, in an interpreter that was started ahead of time. The package only chooses the
-// messages sent there.
+// Each program runs in a new sandbox, in an interpreter that was started in advance. This package only sends jobs to it.
 package monty
 
 import (
@@ -29,11 +28,11 @@ const (
 )
 
 const (
-	overhead  = 96 << 20 // memory of the interpreter and of our process next to it
-	processes = 64       // their threads; a program cannot start any
+	overhead  = 96 << 20 // bytes of memory for the interpreter and the guest process, in addition to the program's limit
+	processes = 64       // limit of the threads of both processes; a program cannot start threads
 )
 
-// Remedy says how to get the interpreter.
+// Remedy explains how to install the interpreter.
 const Remedy = "Monty was not found. Install it with `pip install pydantic-monty-runtime==1.4.0` and set the path of its program with --monty."
 
 // Options configures an Engine.
@@ -41,8 +40,8 @@ type Options struct {
 	Jailer      worker.Jailer
 	Egress      *egress.Proxy // proxy for fetch; nil: the engine creates its own
 	Interpreter string        // absolute path of monty; "" for none
-	Exe         string        // path of our own binary; "" is the running one
-	Idle        int           // started interpreters that wait for a run; default 1
+	Exe         string        // path of the server's binary; "" for the running one
+	Idle        int           // number of started interpreters that wait for a run; default 1
 	Max         int           // maximum number of sandboxes; default 16
 	Log         *slog.Logger
 }
@@ -55,7 +54,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	pool   *worker.Pool // nil before the first job
-	copies []string     // directories with copies of programs
+	copies []string     // temporary directories with copies of binaries
 	closed bool
 }
 
@@ -77,7 +76,7 @@ func New(options Options) *Engine {
 	return e
 }
 
-// find returns the real path of the interpreter.
+// find returns the path of the interpreter without symbolic links, or an error if the file is not an executable program.
 func find(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("monty %q: not an absolute path", path)
@@ -96,7 +95,8 @@ func find(path string) (string, error) {
 // Interpreter returns the path of the interpreter, or "" if there is none.
 func (e *Engine) Interpreter() string { return e.path }
 
-// workers returns the pool, which the first job starts: a server that runs no such programs does not pay for it.
+// workers returns the pool. It creates the pool at the first call, so that a server without Monty programs starts no
+// interpreter.
 func (e *Engine) workers() (*worker.Pool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,7 +124,7 @@ func (e *Engine) workers() (*worker.Pool, error) {
 	return e.pool, nil
 }
 
-// mounts returns what the sandbox shows: our binary, the interpreter and the libraries that it loads.
+// mounts returns the mounts of the sandbox: the server's binary, the interpreter and the libraries that it loads.
 func (e *Engine) mounts() ([]sandbox.Mount, error) {
 	exe := e.options.Exe
 	if exe == "" {
@@ -165,9 +165,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if !ok {
 		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)), nil
 	}
-	if job.Rules != nil { // a version with rules is refused, but a workspace may have them for all programs
+	if job.Rules != nil { // versions with rules cannot use this runtime, but a workspace may set rules for all programs
 		return runtimes.Outcome{Error: &runtimes.ProgramError{
-			Type: runtimes.Denied, Message: "This program must follow the rules for Python, which Monty does not apply.", Rule: "rules", Remedy: "Use the runtime python.",
+			Type: runtimes.Denied, Message: "This program is subject to language rules, which Monty cannot enforce.", Rule: "rules", Remedy: "Use the runtime python.",
 		}, Level: e.options.Jailer.Level()}, nil
 	}
 	waiting, refused := waited(job)
@@ -202,10 +202,10 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// waited returns the program that a job continues, nil for a new one.
+// waited returns the saved state of the program that a job continues, nil if the job starts from the beginning.
 func waited(job runtimes.Job) (*guest.Waiting, *runtimes.ProgramError) {
 	if job.Attach == "" {
-		return nil, nil //nolint:nilnil // nothing is continued
+		return nil, nil //nolint:nilnil // the job starts from the beginning
 	}
 	var waiting guest.Waiting
 	if err := json.Unmarshal([]byte(job.Attach), &waiting); err != nil || len(waiting.State) == 0 {
@@ -219,7 +219,7 @@ func waited(job runtimes.Job) (*guest.Waiting, *runtimes.ProgramError) {
 	return &waiting, nil
 }
 
-// crash explains a signal that ended the process next to the interpreter.
+// crash returns the error for a signal that ended the sandboxed process.
 func crash(signal int) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Monty was killed by signal %d.", signal)}
 }
@@ -233,7 +233,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return pool.Warm(ctx)
 }
 
-// Features lists the features of programs that the engine has.
+// Features lists the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.StrictFeature}
 }
@@ -248,7 +248,7 @@ func (e *Engine) Stats() worker.Stats {
 	return e.pool.Stats()
 }
 
-// Close ends every run and waits until all their processes are gone.
+// Close ends all runs and waits until all their processes have ended.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -257,6 +257,6 @@ func (e *Engine) Close() {
 		e.pool.Close()
 	}
 	for _, dir := range e.copies {
-		_ = os.RemoveAll(dir) // only copies, in the directory of temporary files
+		_ = os.RemoveAll(dir) // an error only leaves temporary files
 	}
 }

@@ -25,8 +25,8 @@ func newEngine(tb testing.TB) *monty.Engine {
 	return engine
 }
 
-// programs are those of Python's engine. Monty has no imports of other files and nothing that an earlier run could leave
-// in a file, so Multi is empty and State is what a module can keep.
+// programs returns the test programs for Monty. Multi is empty, because Monty cannot import other files. Monty has no files,
+// so State leaves its mark in a global variable.
 func programs() runtimetest.Programs {
 	return runtimetest.Programs{
 		Language: runtimes.Python, Runtime: runtimes.MontyEngine, Entrypoint: "main.py",
@@ -114,7 +114,7 @@ func TestMissingInterpreter(t *testing.T) {
 	}
 }
 
-// TestRules checks that a program which must follow rules does not run without them.
+// TestRules checks that a program with language rules is refused, because Monty cannot enforce them.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	outcome, host := runtimetest.Run(t, newEngine(t), programs().Job(programs().Hello, func(j *runtimes.Job) { j.Rules = &runtimes.Rules{Pack: runtimes.Restricted} }))
@@ -123,7 +123,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestStateOfAnotherVersion checks that a state is continued only by the version of Monty that wrote it.
+// TestStateOfAnotherVersion checks that a saved state is refused if another version of Monty wrote it.
 func TestStateOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

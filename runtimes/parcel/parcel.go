@@ -1,5 +1,5 @@
-// Package parcel packs a program as files that run on a machine without this server, and reads what they print and
-// return. The files have the whole program, its input and a runner that implements the contract of the language.
+// Package parcel packs a program into files that run on a machine without this server, and reads their output and their
+// result. The files contain the program, its input, and a runner that implements the contract of the language.
 package parcel
 
 import (
@@ -31,15 +31,15 @@ var javascript []byte
 //go:embed run.sh
 var shell []byte
 
-// Result is the path of the file with the result, below the folder of the parcel.
+// Result is the path of the result file, relative to the folder of the parcel.
 const Result = "out/result.json"
 
-// Parcel is a program as files.
+// Parcel is a program that is packed into files.
 type Parcel struct {
-	Files   map[string][]byte // by path below the folder
-	command []string          // the interpreter and its flags, and the path of the file that it executes
-	mark    string
-	script  *bash.Elsewhere // nil for other languages
+	Files   map[string][]byte // content by path, relative to the folder of the parcel
+	command []string          // the interpreter, its flags, and the path of the file that it executes
+	mark    string            // random text that marks the lines with calls in the output
+	script  *bash.Elsewhere   // nil for other languages
 }
 
 // Command returns the command that runs the parcel in a folder. The environment must have PATH, HOME, LANG and TMPDIR.
@@ -60,17 +60,17 @@ type job struct {
 	Work    string            `json:"work,omitempty"`
 }
 
-// Folders names folders of the machine that runs a parcel. Empty ones are below the folder of the parcel.
+// Folders are folders on the machine that runs a parcel. An empty one is a folder below that of the parcel.
 type Folders struct {
-	Out  string // of the file with the result
-	Work string // working directory of Python
+	Out  string // folder of the result file
+	Work string // working directory of Python programs
 }
 
-// Bundle turns the files of a JavaScript or TypeScript agent into one program for Node. If there is none, it returns the
-// outcome of the run.
+// Bundle bundles the files of a JavaScript or TypeScript agent into one program for Node. If the files cannot be bundled,
+// it returns the outcome of the run.
 type Bundle func(ctx context.Context, j runtimes.Job) (guest.Program, *runtimes.Outcome, error)
 
-// Pack packs a program. If there is none, it returns the outcome of the run.
+// Pack packs a program. If that is impossible, for example because of a syntax error, it returns the outcome of the run.
 func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parcel, *runtimes.Outcome, error) {
 	if _, ok := j.Files[j.Entrypoint]; !ok {
 		failed := runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", j.Entrypoint))
@@ -114,10 +114,10 @@ func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parce
 	return p, nil, nil
 }
 
-// Mark returns the mark of the parcel's calls, with which Resume reads its output after a restart.
+// Mark returns the mark of the lines with calls in the output. After a restart of the server, Resume needs it.
 func (p Parcel) Mark() string { return p.mark }
 
-// Resume returns a parcel, without its files, that was packed before.
+// Resume returns a parcel that was packed before a restart of the server, without its files. Its output can be read.
 func Resume(j runtimes.Job, mark string) Parcel {
 	p := Parcel{mark: mark}
 	if j.Language == runtimes.Bash {
@@ -126,14 +126,14 @@ func Resume(j runtimes.Job, mark string) Parcel {
 	return p
 }
 
-// start executes the runner with the name of the part of the guest script that stack traces leave out.
+// start is a script that executes the runner under the file name that the guest script removes from stack traces.
 const start = `const { readFileSync } = require("node:fs"), { Script } = require("node:vm");
 const load = (name) => new Script("(" + readFileSync(__dirname + "/" + name, "utf8") + "\n)", { filename: "/work/(atelier)" }).runInThisContext();
 load("run.js")(require, __dirname, load("inner.js"));
 `
 
-// bash packs a script. Its runner reads texts that end with a zero byte: the entrypoint, the folder of the result, the mark,
-// and the environment.
+// bash packs a Bash script. Its runner reads the file job, in which each string ends with a zero byte: the entrypoint, the
+// folder of the result, the mark, and the environment.
 func (p *Parcel) bash(j runtimes.Job, at Folders) {
 	p.script = bash.NewElsewhere(j)
 	brief := append([]string{j.Entrypoint, at.Out, p.mark}, p.script.Environment(p.Files["input.json"])...)
@@ -142,25 +142,25 @@ func (p *Parcel) bash(j runtimes.Job, at Folders) {
 	p.command = []string{"bash", "--noprofile", "--norc", "run.sh"}
 }
 
-// maxCall limits a marked line, maxCalls the number of calls, and maxMarked the bytes of all marked lines: a program knows
-// the mark, and these lines do not count as its output.
+// maxCall is the maximum size of a marked line, maxCalls the maximum number of calls, and maxMarked the maximum size of all
+// marked lines. These limits are needed because marked lines do not count as output, and a program can read the mark.
 const (
 	maxCall   = 1 << 20
 	maxCalls  = 10_000
 	maxMarked = 32 << 20
 )
 
-// Reader passes the output of a parcel on and finds the calls of the host in it. Its methods must not be called
-// concurrently.
+// Reader passes on the output of a parcel, and executes the calls of host functions in its marked lines. Its methods must
+// not be called concurrently.
 type Reader struct {
-	// Started is called once, when the program is about to start. Until then the interpreter and the runner start.
+	// Started is called once, when the interpreter and the runner have started and the program is about to start.
 	Started func()
 
 	relay   *worker.Relay
 	host    runtimes.Host
 	mark    []byte
 	script  *bash.Elsewhere // nil for other languages
-	held    []byte          // the start of a marked line, or of a mark
+	held    []byte          // bytes that were not passed on yet: the start of a mark or of a marked line
 	marked  int64           // bytes of marked lines
 	calls   int
 	started bool
@@ -171,7 +171,7 @@ func (p Parcel) Read(relay *worker.Relay, host runtimes.Host) *Reader {
 	return &Reader{relay: relay, host: host, mark: append([]byte{0}, p.mark...), script: p.script}
 }
 
-// Stdout takes output and reports whether it is within the limit.
+// Stdout reads a piece of stdout, which may end anywhere. It returns false if a limit is exceeded.
 func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 	r.held = append(r.held, text...)
 	rest := r.held
@@ -190,7 +190,7 @@ func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 		}
 		known := min(len(rest), len(r.mark))
 		switch {
-		case !bytes.Equal(rest[:known], r.mark[:known]): // a program may print a zero byte
+		case !bytes.Equal(rest[:known], r.mark[:known]): // not the mark: a program may print a zero byte itself
 			if !r.print(rest[:1]) {
 				return false
 			}
@@ -224,7 +224,7 @@ func (r *Reader) print(text []byte) bool {
 	return r.relay.Stdout(text)
 }
 
-// Stderr takes output and reports whether it is within the limit.
+// Stderr reads a piece of stderr. It returns false if the output limit is exceeded.
 func (r *Reader) Stderr(text []byte) bool {
 	if r.script != nil {
 		r.script.Print(frames.Stderr, text)
@@ -232,7 +232,7 @@ func (r *Reader) Stderr(text []byte) bool {
 	return r.relay.Stderr(text)
 }
 
-// call passes a log entry or progress on. Other calls do not exist in a parcel.
+// call executes a call in a marked line. In a parcel, only the host functions log and progress exist.
 func (r *Reader) call(ctx context.Context, line []byte) {
 	var said struct {
 		Call string          `json:"call"`
@@ -258,13 +258,13 @@ func (r *Reader) call(ctx context.Context, line []byte) {
 		return
 	}
 	r.relay.Sync()
-	_, _ = r.host.Call(ctx, said.Call, said.Args) // a note that the host refuses is not shown
+	_, _ = r.host.Call(ctx, said.Call, said.Args) // a log entry or progress with an error is dropped
 }
 
-// Outcome reads the file with the result, and the exit code.
+// Outcome returns the outcome of the run from the content of the result file and the exit code. Both may be nil.
 func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 	if len(r.held) > 0 && !bytes.HasPrefix(r.held, r.mark) {
-		_ = r.print(r.held) // its limit is part of the outcome
+		_ = r.print(r.held) // an exceeded limit is in the outcome
 	}
 	if r.script != nil && exit != nil {
 		return r.concluded(result, *exit)
@@ -290,7 +290,7 @@ func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 	return outcome
 }
 
-// concluded returns the outcome of a script with an exit code.
+// concluded returns the outcome of a Bash script.
 func (r *Reader) concluded(result []byte, code int) runtimes.Outcome {
 	var outcome runtimes.Outcome
 	if output, failed := r.script.Conclude(code, result); failed != nil {
@@ -302,5 +302,5 @@ func (r *Reader) concluded(result []byte, code int) runtimes.Outcome {
 	return outcome
 }
 
-// MostResult is the largest file with a result that is read: one result, or one error.
+// MostResult returns the maximum size of the result file in bytes. The file contains a result or an error.
 func MostResult(limits runtimes.Limits) int64 { return limits.OutputBytes + (128 << 10) }

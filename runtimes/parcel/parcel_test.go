@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestRead_MarkedLines_AreCallsWhereverTheyAreCut sends output with calls in pieces of every length.
+// TestRead_MarkedLines_AreCallsWhereverTheyAreCut splits output with calls into pieces of every length. The calls and the
+// other output must be the same each time.
 func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
@@ -50,7 +51,7 @@ func TestRead_MarkedLines_AreCallsWhereverTheyAreCut(t *testing.T) {
 	}
 }
 
-// TestRead_EndlessMarkedLine_Dropped expects a bound on a line without an end.
+// TestRead_EndlessMarkedLine_Dropped checks that the size of a marked line without an end is limited.
 func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")
@@ -71,8 +72,8 @@ func TestRead_EndlessMarkedLine_Dropped(t *testing.T) {
 	}
 }
 
-// TestRead_MarkedLinesWithoutEnd_OverTheLimit expects that a program which forges marked lines is stopped, whether the lines
-// are calls or not.
+// TestRead_MarkedLinesWithoutEnd_OverTheLimit checks that endless forged marked lines exceed a limit, even if they are not
+// valid calls.
 func TestRead_MarkedLinesWithoutEnd_OverTheLimit(t *testing.T) {
 	t.Parallel()
 	job := runtimetest.Python().Job("")

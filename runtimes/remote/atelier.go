@@ -16,21 +16,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxNotes limits the log and progress events that are passed on.
+// maxNotes is the maximum number of log and progress events of a run that are passed on.
 const maxNotes = 10_000
 
-// cancelWithin is the time to cancel the run at the service.
+// cancelWithin is the timeout for cancelling the run at the service.
 const cancelWithin = 10 * time.Second
 
-// atelier executes the program at another Atelier: it starts the run there, follows its events, and cancels it if this
-// run ends first. The Idempotency-Key makes each request safe to repeat.
+// atelier executes the program at another Atelier: it starts a run there, follows its events, and cancels it if this
+// run ends first. The Idempotency-Key makes it safe to repeat the request.
 func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {
 		return runtimes.Failed(runtimes.RuntimeError, "The input is not valid JSON.")
 	}
 	base := strings.TrimRight(c.service.URL, "/") + "/api/v1"
-	// A request that has begun is not cancelled: the run that it starts would stay unknown.
+	// The request is not cancelled with the run. Otherwise the service could start a run whose ID this server never receives.
 	begin, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), c.engine.options.Start, errStart)
 	defer stop()
 	answered, failure := c.send(begin, request{
@@ -52,7 +52,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	if err != nil || a.RunID == "" {
 		return c.failed("does not answer as an Atelier.", "Check the url in "+File+": it is the address of the server, without /api/v1.")
 	}
-	if answered.StatusCode == http.StatusOK { // blocked by the gate there
+	if answered.StatusCode == http.StatusOK { // the service answered with the result of a run that it refused to start
 		return c.whole(data)
 	}
 	run := base + "/runs/" + url.PathEscape(a.RunID)
@@ -63,7 +63,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	return outcome
 }
 
-// cancelRun cancels the run at the service. If that fails, the run ends there by its own time limit.
+// cancelRun cancels the run at the service. If that fails, the run ends at its own time limit.
 func (c *call) cancelRun(ctx context.Context, run string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 	defer cancel()
@@ -75,8 +75,8 @@ func (c *call) cancelRun(ctx context.Context, run string) {
 	_ = answer.Body.Close()
 }
 
-// follow passes the events of the run on until its result. After a broken connection it continues after the last event.
-// ended reports whether the run has ended at the service.
+// follow passes on the events of the run until it receives the result. After a broken connection it continues with the next
+// event. ended reports whether the run has ended at the service.
 func (c *call) follow(ctx context.Context, run string) (outcome runtimes.Outcome, ended bool) {
 	var last int64
 	for attempt := 1; ; attempt++ {
@@ -109,13 +109,13 @@ func (c *call) follow(ctx context.Context, run string) (outcome runtimes.Outcome
 	}
 }
 
-// errOver and errTooLarge end a stream that exceeds a limit.
+// errOver and errTooLarge are the errors of a stream that exceeds a limit.
 var (
 	errOver     = errors.New("the program printed more than its limit")
 	errTooLarge = errors.New("the answer is too large")
 )
 
-// read passes the events of one stream on. It returns the result, or the error that ended the stream.
+// read passes on the events of one stream. It returns the result of the run, or the error that ended the stream.
 func (c *call) read(ctx context.Context, body io.Reader, last *int64) (*answer, error) {
 	lines := bufio.NewReaderSize(body, 64<<10)
 	for {
@@ -138,7 +138,7 @@ func (c *call) read(ctx context.Context, body io.Reader, last *int64) (*answer, 
 	}
 }
 
-// line reads one line of limited length.
+// line reads one line. It returns an error if the line is longer than mostAnswer.
 func (c *call) line(lines *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -153,7 +153,8 @@ func (c *call) line(lines *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// event passes one event on. Those of kinds that only concern the service are left out.
+// event passes on one event. It returns the result of the run if the event contains it. It ignores events that only concern
+// the service.
 func (c *call) event(ctx context.Context, e runtimes.Event) (*answer, error) {
 	switch e.Kind { //nolint:exhaustive // the others concern the service
 	case runtimes.KindStdout, runtimes.KindStderr:
@@ -171,7 +172,7 @@ func (c *call) event(ctx context.Context, e runtimes.Event) (*answer, error) {
 	case runtimes.KindLog, runtimes.KindProgress:
 		if c.notes.Add(1) <= maxNotes {
 			c.relay.Sync()
-			_, _ = c.host.Call(ctx, string(e.Kind), e.Data) // a note that the host refuses is not shown
+			_, _ = c.host.Call(ctx, string(e.Kind), e.Data) // a log entry or progress with an error is dropped
 		}
 	case runtimes.KindDropped:
 		var dropped runtimes.DroppedData

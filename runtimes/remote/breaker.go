@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// The breaker opens after a number of failures in a row and stays open for a while. It knows a limited number of
-// services.
+// The breaker opens after breakAfter failures in a row and stays open for breakFor. It stores at most mostKnown services.
 const (
 	breakAfter = 5
 	breakFor   = 30 * time.Second
 	mostKnown  = 1000
 )
 
-// breaker stops calls of services that do not answer, for each workspace and host. After a while one call may try again.
+// breaker is a circuit breaker: it stops calls to a service that does not answer, separately for each workspace and host.
+// After breakFor it allows one call as a test.
 type breaker struct {
 	now func() time.Time
 
@@ -26,7 +26,7 @@ type broken struct {
 	until    time.Time
 }
 
-// allow reports whether a service may be called, and if not, when it may be.
+// allow reports whether a service may be called now. If not, until is the time of the next test call.
 func (b *breaker) allow(key string) (until time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,11 +38,11 @@ func (b *breaker) allow(key string) (until time.Time, ok bool) {
 	if now.Before(s.until) {
 		return s.until, false
 	}
-	s.until = now.Add(breakFor) // this call tries; others wait for its result
+	s.until = now.Add(breakFor) // only this call may test the service; others are refused until its result
 	return time.Time{}, true
 }
 
-// report records whether a service answered.
+// report records whether a service answered. An answer closes the breaker.
 func (b *breaker) report(key string, answered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

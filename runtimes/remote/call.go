@@ -25,28 +25,30 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// These constants limit repetitions of a request.
+// Limits of repeating a request: the number of attempts, and the pause between two of them.
 const (
 	maxAttempts = 4
 	maxPause    = 10 * time.Second
 )
 
-// maxProblem limits the text of a refusal. maxBesides limits the parts of an answer without its output.
+// maxProblem is the maximum size of the body of an error answer. maxBesides is the maximum size of an answer without its
+// output. Both are in bytes.
 const (
 	maxProblem = 64 << 10
 	maxBesides = 2 << 20
 )
 
-// maxStart limits the start time that a service names, in milliseconds: a larger number would overflow a duration.
+// maxStart is the maximum start time that a service may report, in milliseconds. It prevents the overflow of a duration.
 const maxStart = 1e9
 
-// maxGPUMs and maxCost limit what one run can add to the meters of its workspace: a service may report any number.
+// maxGPUMs and maxCost are the maximum GPU time in milliseconds and the maximum cost that one run adds to the usage of its
+// workspace. They are needed because a service may report any number.
 const (
 	maxGPUMs = 1e10
 	maxCost  = 1e6
 )
 
-// Statuses of services that have a handling of their own. Others are handled by their class.
+// HTTP statuses of services that are handled specially. Others are handled by their class, such as 5xx.
 const (
 	unauthorized = 401
 	forbidden    = 403
@@ -70,7 +72,7 @@ type call struct {
 	large   atomic.Bool // whether an answer was too large
 }
 
-// program is a program with its input, as POST /api/v1/execute accepts it.
+// program is the request body of POST /api/v1/execute: a program with its input.
 type program struct {
 	Language     runtimes.Language        `json:"language"`
 	Runtime      runtimes.Name            `json:"runtime,omitempty"`
@@ -90,11 +92,12 @@ type permissions struct {
 	Subprocess    bool     `json:"subprocess"`
 }
 
-// askModel is the host function that asks a language model. It is not passed on: the service knows neither the secrets in
-// the environment nor the safety flags of the program, and would send them to its own model.
+// askModel is the host function that sends a prompt to a language model. The service must not grant it: it does not know
+// which texts of the environment are secret, nor the safety flags of the program, and would send them to its own model.
 const askModel = "askLLM"
 
-// program returns the request. The program needs neither the file that names the service nor access to it.
+// program returns the request body. It leaves out the file that names the service, and the grant of the service's host,
+// because the program does not need them.
 func (c *call) program() ([]byte, error) {
 	functions := slices.DeleteFunc(append([]string{}, c.job.Capabilities.HostFunctions...), func(name string) bool { return name == askModel })
 	p := program{
@@ -122,7 +125,7 @@ func (c *call) program() ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// traced adds the trace of a run to requests.
+// traced is a transport that adds the trace context of a run to requests.
 type traced struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -132,7 +135,7 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(sent)
 }
 
-// request is one HTTP request to a service. A safe one can be repeated after it was sent.
+// request is one HTTP request to a service. If safe is set, it may be repeated even if the service may have received it.
 type request struct {
 	method, url string
 	body        []byte
@@ -140,8 +143,9 @@ type request struct {
 	safe        bool
 }
 
-// send sends a request and repeats it with a growing, random pause: if nothing was begun, or if it is safe. It returns an
-// answer with a status below 300, or the outcome of the run. The caller closes the body of the answer.
+// send sends a request. After a failure it repeats the request if it is safe or if the service did not process it, with a
+// growing random pause. It returns an answer with a status below 300, whose body the caller must close, or the outcome of
+// the run.
 func (c *call) send(ctx context.Context, r request) (*http.Response, *runtimes.Outcome) {
 	for attempt := 1; ; attempt++ {
 		answer, begun, err := c.try(ctx, r)
@@ -182,7 +186,8 @@ func (c *call) send(ctx context.Context, r request) (*http.Response, *runtimes.O
 	}
 }
 
-// pause waits before a repetition, at least as long as the service asks for. It reports whether the call goes on.
+// pause waits before a repetition for a random time, in addition to least, the time that the service requested. It returns
+// false if the context ends.
 func (c *call) pause(ctx context.Context, attempt int, least time.Duration) bool {
 	most := min(c.engine.options.Backoff<<attempt, maxPause)
 	timer := time.NewTimer(min(least, maxPause) + rand.N(most))
@@ -214,7 +219,7 @@ func (c *call) try(ctx context.Context, r request) (answer *http.Response, begun
 	return answer, wrote.Load(), err
 }
 
-// problem is the body of a refusal, in the form of RFC 9457.
+// problem is the body of an error answer, in the form of RFC 9457.
 type problem struct {
 	Detail string `json:"detail"`
 	Title  string `json:"title"`
@@ -224,10 +229,11 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// refused explains an answer with an error and reports whether the request can be repeated, and after which pause.
+// refused returns the outcome for an answer with an error status. again reports whether the request may be repeated, and
+// pause is the time to wait before.
 func (c *call) refused(answer *http.Response, safe bool) (failure runtimes.Outcome, again bool, pause time.Duration) {
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem)) // what was read is enough for a message
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem)) // after an error, the text so far is enough for a message
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		pause = time.Duration(seconds) * time.Second
 	}
@@ -249,21 +255,21 @@ func (c *call) refused(answer *http.Response, safe bool) (failure runtimes.Outco
 	case answer.StatusCode == unauthorized || answer.StatusCode == forbidden:
 		remedy = fmt.Sprintf("Store a secret that is bound to %s with the header Authorization, and add its name to the secrets of the program.", c.service.target)
 	case answer.StatusCode == tooMany:
-		remedy, again = "Try again later.", true // refused before it was begun
+		remedy, again = "Try again later.", true // the service did not process the request
 	case answer.StatusCode >= 500:
 		remedy, again = "Try again later.", safe
-	case answer.StatusCode == conflict && pause > 0: // the first request with this key is still at work
+	case answer.StatusCode == conflict && pause > 0: // the service still processes the first request with this Idempotency-Key
 		again = safe
 	}
 	return c.failed(message+".", remedy), again, pause
 }
 
-// failed returns the outcome of a service that did not do its part.
+// failed returns the outcome for a failure of the service. message is a predicate of the service.
 func (c *call) failed(message, remedy string) runtimes.Outcome {
 	return c.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The service %s %s", c.service.target, message), Remedy: remedy})
 }
 
-// ended explains the end of the call's context.
+// ended returns the outcome for the end of the call's context.
 func (c *call) ended(ctx context.Context) runtimes.Outcome {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTime):
@@ -274,10 +280,10 @@ func (c *call) ended(ctx context.Context) runtimes.Outcome {
 	return c.relay.Reached(runtimes.Cancelled)
 }
 
-// mostAnswer is the largest answer that is read.
+// mostAnswer returns the maximum size of an answer in bytes.
 func (c *call) mostAnswer() int64 { return c.job.Limits.OutputBytes + maxBesides }
 
-// answer is the result of a service, as POST /api/v1/execute answers it.
+// answer is the result of a run, in the form of the answer of POST /api/v1/execute.
 type answer struct {
 	RunID    string                 `json:"runId"`
 	Status   string                 `json:"status"`
@@ -296,11 +302,11 @@ type answer struct {
 	} `json:"metrics"`
 }
 
-// whole reads an answer that holds everything, also the printed output.
+// whole returns the outcome in an answer that also contains the printed output of the program, and passes on that output.
 func (c *call) whole(data []byte) runtimes.Outcome {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil || a.Success == nil {
-		return c.failed("gave an answer without the member success.", "Use a service that answers as POST /api/v1/execute of an Atelier does.")
+		return c.failed("sent an answer without the field success.", "Use a service whose answers have the form of POST /api/v1/execute of Atelier.")
 	}
 	if !c.relay.Stdout([]byte(a.Stdout)) || !c.relay.Stderr([]byte(a.Stderr)) {
 		return c.relay.Reached(runtimes.OutputLimit)
@@ -308,7 +314,7 @@ func (c *call) whole(data []byte) runtimes.Outcome {
 	return c.outcome(a)
 }
 
-// outcome converts an answer.
+// outcome converts an answer to an outcome. It does not trust the answer.
 func (c *call) outcome(a answer) runtimes.Outcome {
 	var outcome runtimes.Outcome
 	switch failure := a.Error; {
@@ -318,7 +324,7 @@ func (c *call) outcome(a answer) runtimes.Outcome {
 		outcome = c.failed("says that the program failed, and not why.", "Look at the service.")
 	default:
 		outcome = c.relay.Failed(*failure)
-		ends := []runtimes.ErrorType{runtimes.Timeout, runtimes.Interrupted} // only a server can say so
+		ends := []runtimes.ErrorType{runtimes.Timeout, runtimes.Interrupted} // error types that only a server reports, never a program
 		if slices.Contains(ends, failure.Type) {
 			outcome.Error.Type = failure.Type
 		}

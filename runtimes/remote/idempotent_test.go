@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestMCP_IdempotentService_RepeatedWithTheSameKey expects that a call that is repeated has the same Idempotency-Key, and
-// that the requests before it have none.
+// TestMCP_IdempotentService_RepeatedWithTheSameKey checks that a repeated tool call has the same Idempotency-Key, and that
+// the MCP requests before the call have none.
 func TestMCP_IdempotentService_RepeatedWithTheSameKey(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "far", Version: "1"}, nil)

@@ -30,7 +30,7 @@ func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 		HTTPClient: &http.Client{Transport: bounded{c.client.Transport, c}, CheckRedirect: c.client.CheckRedirect},
 	}
 	var session *mcp.ClientSession
-	for attempt := 1; ; attempt++ { // nothing is begun before the call of the tool
+	for attempt := 1; ; attempt++ { // safe to repeat: the program only starts with the call of the tool
 		if session, err = client.Connect(ctx, transport, nil); err == nil {
 			break
 		}
@@ -61,7 +61,7 @@ func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 	}
 }
 
-// broken explains an error of the connection and reports whether a repetition is useless.
+// broken returns the outcome for an error of the connection. final reports that a repetition cannot help.
 func (c *call) broken(ctx context.Context, err error) (failure runtimes.Outcome, final bool) {
 	if denied := egress.Denial(err); denied != nil {
 		return runtimes.Outcome{Error: denied}, true
@@ -82,7 +82,7 @@ func (c *call) broken(ctx context.Context, err error) (failure runtimes.Outcome,
 	return c.failed("is unreachable, or does not answer as an MCP server: "+firstLine(err.Error())+".", "Check the url and the tool in "+File+"."), false
 }
 
-// answered reads the result of a tool.
+// answered returns the outcome in the result of a tool.
 func (c *call) answered(result *mcp.CallToolResult) runtimes.Outcome {
 	var text strings.Builder
 	for _, part := range result.Content {
@@ -103,20 +103,21 @@ func (c *call) answered(result *mcp.CallToolResult) runtimes.Outcome {
 	return c.whole(data)
 }
 
-// progressed passes progress of the tool on.
+// progressed passes on progress of the tool.
 func (c *call) progressed(ctx context.Context, p *mcp.ProgressNotificationParams) {
 	data, err := json.Marshal(runtimes.ProgressData{Done: p.Progress, Total: p.Total, Message: p.Message})
 	if err == nil && ctx.Err() == nil && c.notes.Add(1) <= maxNotes {
-		_, _ = c.host.Call(ctx, "progress", data) // refused progress is not shown
+		_, _ = c.host.Call(ctx, "progress", data) // progress with an error is dropped
 	}
 }
 
-// refusal is an answer with an error status, which the MCP client would read as a broken connection.
+// refusal is the error for an answer with an error status. Without it the MCP client would report a broken connection.
 type refusal struct{ *http.Response }
 
 func (r *refusal) Error() string { return r.Status }
 
-// bounded limits the size of each answer. It adds the Idempotency-Key to calls of the tool of a service that knows keys.
+// bounded is a transport that limits the size of each answer. If the service is idempotent, it also adds the
+// Idempotency-Key to calls of the tool.
 type bounded struct {
 	http.RoundTripper
 	call *call
@@ -132,7 +133,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode >= 300 && !slices.Contains([]int{400, 404, 405}, answer.StatusCode) { // those the client understands
+	if answer.StatusCode >= 300 && !slices.Contains([]int{400, 404, 405}, answer.StatusCode) { // the MCP client handles these three itself
 		return nil, &refusal{answer}
 	}
 	answer.Body = &limited{answer.Body, b.call, b.call.mostAnswer()}

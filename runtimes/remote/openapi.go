@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// openAPI executes the program with one HTTP request. It is repeated after it was sent only if the service promises to
-// execute a program once for each key.
+// openAPI executes the program with one HTTP request. A request that the service may have received is repeated only if the
+// service is declared idempotent.
 func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {
@@ -17,7 +17,7 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	}
 	c.started()
 	headers := map[string]string{"Accept": "application/json"}
-	if c.service.Idempotent { // a service that knows keys may also finish a program whose caller is gone
+	if c.service.Idempotent { // only an idempotent service receives the key
 		headers["Idempotency-Key"] = key(c.job)
 	}
 	for attempt := 1; ; attempt++ {
@@ -46,10 +46,10 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	}
 }
 
-// key is the Idempotency-Key of a run.
+// key returns the Idempotency-Key of a run.
 func key(job runtimes.Job) string { return "atelier-" + job.RunID }
 
-// started counts the program's time limit from now on. Only the first call counts: the service must not extend the time.
+// started starts the program's time limit. Only the first call has an effect, so the service cannot extend the time.
 func (c *call) started() {
 	if c.running.CompareAndSwap(false, true) {
 		c.timer.Reset(limit(c.job) + c.engine.options.Grace)

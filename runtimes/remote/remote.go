@@ -1,6 +1,6 @@
-// Package remote runs programs at a service that they name: another Atelier, an MCP server or an HTTP service. The
-// program, its input and its environment leave this machine. The engine calls the service as a program with granted hosts
-// would: through the egress proxy, with the workspace's bound secrets.
+// Package remote runs programs at a service that the program names: another Atelier, an MCP server or an HTTP service. The
+// program, its input and its environment leave this machine. Requests to the service are subject to the same rules as
+// requests of a program: they go through the egress proxy, need a granted host, and can use the workspace's bound secrets.
 package remote
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Level is the isolation of a program that runs elsewhere: this server knows nothing about it.
+// Level is the isolation level of programs that run at a service, where this server cannot check the isolation.
 const Level = "remote"
 
-// startWithin is the time that a service has until a program runs, and grace the time for the network in addition to the
-// program's own time limit.
+// startWithin is the default time in which a service must start a program. grace is added to the program's time limit, for
+// the network.
 const (
 	startWithin = time.Minute
 	grace       = 5 * time.Second
@@ -29,7 +29,7 @@ const (
 // Options configures an Engine.
 type Options struct {
 	Egress  *egress.Proxy
-	Backoff time.Duration // before the first repetition; default 200 ms
+	Backoff time.Duration // base of the random, growing pause before a repetition; default 200 ms
 	Start   time.Duration // default startWithin
 	Grace   time.Duration // default grace
 	Now     func() time.Time
@@ -65,7 +65,7 @@ func New(options Options) *Engine {
 	return &Engine{options: options, breaker: breaker{now: options.Now, services: map[string]*broken{}}, ctx: ctx, stop: stop}
 }
 
-// errTime ends a call whose program used up its time, errStart one whose program did not start.
+// Cancellation causes of a call: the program used up its time, or it did not start in time.
 var (
 	errTime  = errors.New("the program used up its time")
 	errStart = errors.New("the program did not start")
@@ -82,7 +82,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	relay.Close()
 	outcome.Level = Level
 	took := time.Since(began)
-	outcome.Usage.Start = min(max(outcome.Usage.Start, 0), took) // the service may name any time
+	outcome.Usage.Start = min(max(outcome.Usage.Start, 0), took) // the service may report any time
 	outcome.Usage.Run = max(took-outcome.Usage.Start, 1)
 	outcome.Usage.Remote = outcome.Usage.Run
 	return outcome, nil
@@ -96,9 +96,9 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 	if err != nil { // checked when the program was saved; an older version may fail here
 		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The file %s does not name a service: %s", File, err))
 	}
-	if job.Rules != nil { // a version with rules is refused, but a workspace may have them for all programs
+	if job.Rules != nil { // versions with rules cannot use this runtime, but a workspace may set rules for all programs
 		return runtimes.Outcome{Error: &runtimes.ProgramError{
-			Type: runtimes.Denied, Message: "This program must follow the rules of its language, which the runtime remote does not apply.", Rule: "rules", Remedy: "Use the runtime auto.",
+			Type: runtimes.Denied, Message: "This program is subject to language rules, which the runtime remote cannot enforce.", Rule: "rules", Remedy: "Use the runtime auto.",
 		}}
 	}
 	session := e.options.Egress.Open(job, host)
@@ -114,7 +114,7 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 		if c.running.Load() {
 			cancel(errTime)
 		}
-		cancel(errStart) // does nothing after the first cause
+		cancel(errStart) // has no effect if there is a cause already
 	})
 	defer c.timer.Stop()
 	switch service.Protocol {
@@ -127,7 +127,7 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 	return c.atelier(ctx)
 }
 
-// limit is the time limit of a program.
+// limit returns the time limit of a program.
 func limit(job runtimes.Job) time.Duration {
 	return time.Duration(job.Limits.TimeoutMs) * time.Millisecond
 }
@@ -135,7 +135,7 @@ func limit(job runtimes.Job) time.Duration {
 // Warm does nothing: there are no workers.
 func (e *Engine) Warm(context.Context) error { return nil }
 
-// Features lists the features of programs that the engine has. The service is asked for them and may refuse.
+// Features lists the features that the engine supports. The service still decides whether it grants them to a program.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.StrictFeature}
 }

@@ -23,7 +23,7 @@ import (
 
 const hello = `{"success":true,"output":{"n":1},"stdout":"hi\n","exitCode":0}`
 
-// clock is a time that only tests move.
+// clock is a fake clock that only the test advances.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(c.at.Load(), 0) }
@@ -38,7 +38,7 @@ func newEngine(t *testing.T, c *clock) *remote.Engine {
 	return engine
 }
 
-// job returns a program for the service at an address.
+// job returns a job whose program names a service, and which is granted the host of an address.
 func job(t *testing.T, service remote.Service, address string) runtimes.Job {
 	t.Helper()
 	file, err := json.Marshal(service)
@@ -52,7 +52,8 @@ func job(t *testing.T, service remote.Service, address string) runtimes.Job {
 	})
 }
 
-// TestOpenAPI_Answers_BecomeOutcomes checks each kind of answer, how often the service is called, and what it receives.
+// TestOpenAPI_Answers_BecomeOutcomes checks the outcome of each kind of answer, the number of calls, and the content of the
+// requests.
 func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 	t.Parallel()
 	reply := func(status int, body string, headers ...string) http.HandlerFunc {
@@ -67,10 +68,10 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 	breakOff := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte(`{"succ`))
-		_ = http.NewResponseController(w).Flush() // the connection breaks if that fails
+		_ = http.NewResponseController(w).Flush() // an error also breaks the connection
 		panic(http.ErrAbortHandler)
 	}
-	const atMostOne = -1 // on a busy machine the time may be over before the call arrives
+	const atMostOne = -1 // on a busy machine the run may time out before the call arrives
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	tests := map[string]struct {
 		idempotent bool
@@ -90,7 +91,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 		"cut in half":                 {replies: []http.HandlerFunc{breakOff}, calls: 1, want: runtimes.RuntimeError, message: "broke off its answer"},
 		"cut in half, with a key":     {idempotent: true, replies: []http.HandlerFunc{breakOff, reply(200, hello)}, calls: 2},
 		"connection broken":           {replies: []http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}, calls: 1, want: runtimes.RuntimeError, message: "may have run there"},
-		"not JSON":                    {replies: []http.HandlerFunc{reply(200, "hello")}, calls: 1, want: runtimes.RuntimeError, message: "without the member success"},
+		"not JSON":                    {replies: []http.HandlerFunc{reply(200, "hello")}, calls: 1, want: runtimes.RuntimeError, message: "without the field success"},
 		"accepted only":               {replies: []http.HandlerFunc{reply(202, "{}")}, calls: 1, want: runtimes.RuntimeError, message: "before the program has ended"},
 		"result not JSON":             {replies: []http.HandlerFunc{reply(200, `{"success":true,"output":{"a":1,"a":2}}`)}, calls: 1, want: runtimes.InvalidOutput},
 		"result too large":            {replies: []http.HandlerFunc{reply(200, `{"success":true,"output":"`+strings.Repeat("x", 2<<20)+`"}`)}, calls: 1, want: runtimes.OutputLimit},
@@ -122,7 +123,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			j := job(t, remote.Service{URL: server.URL + "/run", Protocol: remote.OpenAPI, Idempotent: tt.idempotent}, server.URL)
-			j.Capabilities.HostFunctions = []string{"log", "askLLM"} // the language model of this server is not for services
+			j.Capabilities.HostFunctions = []string{"log", "askLLM"} // askLLM must not be passed on to the service
 			if tt.calls == atMostOne {
 				j.Limits.TimeoutMs = 100
 			}
@@ -144,7 +145,8 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_ReportedUse_Counts checks that the meters get the GPU time and the cost that a service reports, within bounds.
+// TestOpenAPI_ReportedUse_Counts checks that the usage has the GPU time and the cost that a service reports, up to a
+// maximum.
 func TestOpenAPI_ReportedUse_Counts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -172,8 +174,8 @@ func TestOpenAPI_ReportedUse_Counts(t *testing.T) {
 	}
 }
 
-// TestBreaker_FailuresInARow_NotCalledUntilLater expects that a service without answer is left alone for a while, that one
-// call tries again then, and that an answer closes the breaker.
+// TestBreaker_FailuresInARow_NotCalledUntilLater checks that a service that does not answer is not called for a while. Then
+// exactly one call tests it, and an answer closes the breaker.
 func TestBreaker_FailuresInARow_NotCalledUntilLater(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -272,8 +274,8 @@ func TestMCP_RealServer_RunsAndReports(t *testing.T) {
 	}
 }
 
-// TestRun_WithoutAService_Refused expects outcomes for a program without a service, for hosts that are not granted, and
-// for a workspace with rules.
+// TestRun_WithoutAService_Refused checks the outcomes of a program that names no service, of a service whose host is not
+// granted, and of a workspace with language rules.
 func TestRun_WithoutAService_Refused(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t, &clock{})
@@ -299,8 +301,8 @@ func TestRun_WithoutAService_Refused(t *testing.T) {
 	}
 }
 
-// TestAtelier_RunningReportedAgainAndAgain_TimesOut expects that a service cannot extend a program's time limit by
-// reporting its start again.
+// TestAtelier_RunningReportedAgainAndAgain_TimesOut checks that a service cannot extend a program's time limit by reporting
+// its start repeatedly.
 func TestAtelier_RunningReportedAgainAndAgain_TimesOut(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -314,7 +316,7 @@ func TestAtelier_RunningReportedAgainAndAgain_TimesOut(t *testing.T) {
 		defer tick.Stop()
 		for seq := 1; ; seq++ {
 			_, _ = fmt.Fprintf(w, "data: {\"seq\":%d,\"kind\":\"status\",\"data\":{\"status\":\"running\"}}\n\n", seq)
-			_ = http.NewResponseController(w).Flush() // the request ends if that fails
+			_ = http.NewResponseController(w).Flush() // an error also ends the request
 			select {
 			case <-tick.C:
 			case <-r.Context().Done():
@@ -335,7 +337,8 @@ func TestAtelier_RunningReportedAgainAndAgain_TimesOut(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_StartTimeOfTheService_Bounded expects that the start time of a run is not longer than the run.
+// TestOpenAPI_StartTimeOfTheService_Bounded checks that the start time of a run is at most the duration of the run, even if
+// the service reports a longer one.
 func TestOpenAPI_StartTimeOfTheService_Bounded(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

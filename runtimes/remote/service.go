@@ -12,20 +12,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// File is the path of the file in which a program names its service. It is a file of the version, so its digest covers
-// it.
+// File is the path of the file in which a program names its service. It is a file of the version, so the digest of the
+// version covers it.
 const File = "remote.json"
 
-// maxFile and maxText limit that file and each text in it.
+// maxFile is the maximum size of File, and maxText that of each string in it, in bytes.
 const (
 	maxFile = 16 << 10
 	maxText = 2000
 )
 
-// Protocol is how a service is called.
+// Protocol is the protocol with which a service is called.
 type Protocol string
 
-// Protocols of services. OpenAPI is one HTTP operation, the same as POST /api/v1/execute of this product.
+// Protocols of services. OpenAPI is a single HTTP operation with the same request and answer as POST /api/v1/execute of
+// Atelier.
 const (
 	Atelier Protocol = "atelier"
 	MCP     Protocol = "mcp"
@@ -34,13 +35,13 @@ const (
 
 // Service is a service that executes programs.
 type Service struct {
-	URL      string   `json:"url"` // of the server for Atelier, of the endpoint for MCP, of the operation for OpenAPI
+	URL      string   `json:"url"` // URL of the server (Atelier), of the endpoint (MCP) or of the operation (OpenAPI)
 	Protocol Protocol `json:"protocol"`
-	Tool     string   `json:"tool,omitempty"` // that executes programs, for MCP
-	// Runtime is the runtime at the service; "" lets the service choose.
+	Tool     string   `json:"tool,omitempty"` // name of the MCP tool that executes programs; only for MCP
+	// Runtime is the runtime that the service uses; "" lets the service choose.
 	Runtime runtimes.Name `json:"runtime,omitempty"`
-	// Idempotent says that the service executes a program once for each Idempotency-Key, so that a call can be repeated.
-	// An Atelier always does.
+	// Idempotent declares that the service executes a program only once for each Idempotency-Key, so that a call can be
+	// repeated. It has no effect for the protocol Atelier, which is always idempotent.
 	Idempotent bool `json:"idempotent,omitempty"`
 
 	target hostpattern.Target
@@ -74,7 +75,7 @@ func Read[F ~[]byte](files map[string]F) (Service, error) {
 	return s, nil
 }
 
-// check returns what is wrong with a service, "" if nothing is.
+// check returns the reason why a service is not valid, as a predicate of the file, or "" if it is valid.
 func (s *Service) check() string {
 	switch s.Protocol {
 	case Atelier, OpenAPI:

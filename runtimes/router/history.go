@@ -8,26 +8,26 @@ const (
 	historySteps = 60
 )
 
-// Minute holds the runs of all workspaces in one minute.
+// Minute holds the numbers of runs of all workspaces in one minute.
 type Minute struct {
 	At      time.Time // start of the minute
 	Started int       // runs that started
-	Running int       // most active runs at once
-	Waiting int       // most waiting runs at once
+	Running int       // maximum number of active runs at the same time
+	Waiting int       // maximum number of waiting runs at the same time
 }
 
 // history counts runs by minute. The router's mutex guards it.
 type history struct {
 	minutes [historySteps]Minute
-	before  [historySteps]present // before the first change of the minute
-	after   [historySteps]present // after the last one
+	before  [historySteps]present // runs before the first change in the minute
+	after   [historySteps]present // runs after the last change in the minute
 	now     present
 }
 
-// present holds the runs at one moment.
+// present holds the numbers of runs at one moment.
 type present struct{ running, waiting int }
 
-// note records a change at a time: how many runs started, and the active and waiting runs after it.
+// note records a change: how many runs started, and the numbers of active and waiting runs after it.
 func (h *history) note(now time.Time, started int, after present) {
 	i, at := slot(now)
 	m := &h.minutes[i]
@@ -40,14 +40,14 @@ func (h *history) note(now time.Time, started int, after present) {
 	h.now, h.after[i] = after, after
 }
 
-// last returns the minutes of the hour up to a time, oldest first. A minute without a change has the runs of the end of
-// the one before.
+// last returns the minutes of the hour that ends at now, oldest first. A minute without a change has the numbers from the
+// end of the previous minute.
 func (h *history) last(now time.Time) []Minute {
 	minutes := make([]Minute, 0, historySteps)
-	before := h.now // if nothing has changed
+	before := h.now // correct if nothing changed in the hour
 	for n := range historySteps {
 		if i, at := slot(now.Add(-time.Duration(n) * historyStep)); h.minutes[i].At.Equal(at) {
-			before = h.before[i] // of the earliest change in the hour
+			before = h.before[i] // after the loop: before the earliest change in the hour
 		}
 	}
 	for n := historySteps - 1; n >= 0; n-- {
@@ -61,7 +61,7 @@ func (h *history) last(now time.Time) []Minute {
 	return minutes
 }
 
-// slot returns the place of a time's minute in the ring, and the start of that minute.
+// slot returns the index in the ring for the minute of now, and the start of that minute.
 func slot(now time.Time) (int, time.Time) {
 	at := now.UTC().Truncate(historyStep)
 	return int(at.Unix()/int64(historyStep/time.Second)) % historySteps, at

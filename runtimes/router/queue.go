@@ -12,10 +12,10 @@ type Source struct {
 	Caller      string // ID of the actor
 	Interactive bool   // a person waits for the run
 
-	started bool // its program has paused and continues
+	started bool // the run was paused and waits to continue
 }
 
-// agent returns the name of the source's agent among those of the workspace. The inline code of each caller is an agent.
+// agent returns the key of the source's agent in tenant.agents. The inline code of each caller counts as one agent.
 func (s Source) agent() string {
 	if s.Agent == "" {
 		return "inline code of " + s.Caller
@@ -31,8 +31,8 @@ type tenant struct {
 	agents  map[string]*share // agents with active or waiting runs
 	callers map[string]*share // actors with active or waiting runs
 
-	positions map[*Ticket]int // of the waiting tickets, as they were last computed
-	computed  time.Time       // when
+	positions map[*Ticket]int // last computed positions of the waiting tickets
+	computed  time.Time       // time at which positions was computed
 }
 
 // flow holds the waiting tickets of one source, oldest first.
@@ -41,10 +41,10 @@ type flow struct {
 	tickets []*Ticket
 }
 
-// share is the part of an agent or a caller in the runs of its workspace.
+// share counts the runs of an agent or a caller in its workspace.
 type share struct {
 	active, waiting int
-	served          int64 // number of the start of its last run; 0 for none
+	served          int64 // Router.starts at the start of its last run; 0 if none has started
 }
 
 func newTenant() *tenant {
@@ -57,7 +57,8 @@ func (q *tenant) shares(of Source, do func(*share)) {
 	update(q.callers, of.Caller, do)
 }
 
-// update creates a share if it does not exist, and removes it if it is empty afterwards.
+// update calls do with the share of a name. It creates the share if it does not exist, and removes it if it is empty
+// afterwards.
 func update(all map[string]*share, name string, do func(*share)) {
 	one := all[name]
 	if one == nil {
@@ -98,16 +99,16 @@ func (q *tenant) remove(t *Ticket) {
 	delete(q.positions, t)
 }
 
-// full reports whether a source may not queue a further run. An agent that has many waiting runs may use only three
-// quarters of the free places, so that a flood leaves places for other agents.
+// full reports whether the queue is full for a source. An agent's waiting runs may be at most three times as many as the
+// free places, so that an agent with many runs leaves places for other agents.
 func (q *tenant) full(of Source, depth int) bool {
 	free := depth - q.waiting
 	own := q.agents[of.agent()]
 	return free <= 0 || own != nil && own.waiting >= 3*free
 }
 
-// before orders flows by whose oldest ticket starts first: programs that continue, then interactive runs, then sources
-// whose agent and caller have the fewest active runs, then those whose caller and agent waited longest for a start.
+// before compares flows in the order in which their oldest tickets start: first by class, then by the active runs of agent
+// and caller (fewest first), then by the last start of the caller and of the agent (earliest first).
 func (q *tenant) before(a, b *flow) int {
 	return cmp.Or(
 		cmp.Compare(class(a), class(b)), cmp.Compare(q.active(a), q.active(b)),
@@ -117,7 +118,7 @@ func (q *tenant) before(a, b *flow) int {
 	)
 }
 
-// class returns the rank of a flow: all tickets of a lower one start first.
+// class returns the priority class of a flow. All tickets of a lower class start first.
 func class(f *flow) int {
 	switch {
 	case f.source.started:
@@ -153,8 +154,8 @@ func (q *tenant) first() *Ticket {
 	return first.tickets[0]
 }
 
-// position returns the place of a waiting ticket, from 1, and 0 for one that does not wait. Each waiting ticket asks every
-// reportEvery, so the places of all are computed together, twice in that time.
+// position returns the position of a waiting ticket, from 1, or 0 if the ticket does not wait. Each waiting ticket calls it
+// once per reportEvery, so the positions of all tickets are computed together, at most twice in that time.
 func (q *tenant) position(of *Ticket, now time.Time) int {
 	if _, known := q.positions[of]; !known || now.Sub(q.computed) >= reportEvery/2 {
 		q.positions, q.computed = q.places(), now
@@ -162,7 +163,7 @@ func (q *tenant) position(of *Ticket, now time.Time) int {
 	return q.positions[of]
 }
 
-// places returns the places of all waiting tickets. The sources take turns, those of lower classes first.
+// places returns the positions of all waiting tickets. Within a class the sources take turns; lower classes come first.
 func (q *tenant) places() map[*Ticket]int {
 	all := make(map[*Ticket]int, q.waiting)
 	for rest := q.ordered(); len(rest) > 0; {

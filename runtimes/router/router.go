@@ -1,9 +1,9 @@
 // Package router selects the engine of a job and admits runs. Each workspace has a bounded queue. A free slot goes to
-// the workspace with the fewest active runs, in turn among equals. So a workspace with a flood of runs gets only the
-// remaining slots. Within a workspace, agents and callers share the slots in the same way, and interactive runs start
-// first. With four or more slots, the last free one is kept for a workspace without active runs. A started run keeps
-// its slot until it ends or pauses, and a paused run that continues starts before those that have not started yet. The
-// package knows no storage.
+// the workspace with the fewest active runs; workspaces with equally many take turns. So a workspace with very many runs
+// only gets the slots that others do not need. Within a workspace, agents and callers share the slots in the same way, and
+// interactive runs start first. With four or more slots, the last free slot is reserved for a workspace without active
+// runs. A started run keeps its slot until it ends or pauses. A paused run that continues gets a slot before the runs of
+// its workspace that have not started yet. The package does not depend on a storage.
 package router
 
 import (
@@ -30,7 +30,7 @@ type Router struct {
 	engines map[runtimes.Name]runtimes.Runtime
 	running int
 	depth   int
-	most    int // paused runs
+	most    int // maximum number of paused runs
 
 	mu       sync.Mutex
 	busy     int
@@ -38,10 +38,10 @@ type Router struct {
 	pausedBy map[string]int        // paused runs per workspace
 	byName   map[runtimes.Name]int // active runs per engine
 	tenants  map[string]*tenant    // workspaces with active or waiting runs
-	turn     []string              // workspaces with waiting tickets, the most recently served last
+	turn     []string              // workspaces with waiting tickets; the one that was served last is at the end
 	average  time.Duration         // average duration of recent runs, for Retry-After
 	tickets  int64                 // number of tickets so far
-	starts   int64                 // number of starts so far
+	starts   int64                 // number of started runs so far
 	waiting  int                   // waiting runs in all queues
 	history  history
 }
@@ -51,33 +51,34 @@ func New(o Options) *Router {
 	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, most: o.Paused, byName: map[runtimes.Name]int{}, pausedBy: map[string]int{}, tenants: map[string]*tenant{}, average: time.Second}
 }
 
-// Ticket is a place in the queue. After Wait returned nil, it is the right to run. Release must be called exactly once.
+// Ticket is a run in the queue. The run may start when Wait has returned nil. Release must be called exactly once.
 type Ticket struct {
 	router    *Router
 	workspace string
 	source    Source
-	number    int64         // rises with every ticket
+	number    int64         // number of the ticket, in the order of Admit
 	admitted  chan struct{} // closed when the ticket may run
 	since     time.Time
 	running   bool // guarded by router.mu
 	paused    bool // likewise
-	inner     bool // uses the slot of another ticket
+	inner     bool // the run uses the slot of its caller
 }
 
 // Position is the place of a waiting run in the queue of its workspace.
 type Position struct {
-	At       int           // from 1; other agents and callers may still get ahead
+	At       int           // from 1; runs of other agents and callers may still start earlier
 	Expected time.Duration // estimated time until the run starts
 }
 
-// Admit adds a run of the workspace. It never waits: for a full queue it returns a QueueFull error with RetryAfter.
+// Admit starts a run of the workspace if a slot is free, or adds it to the queue. It never waits: if the queue is full, it
+// returns a QueueFull error with RetryAfter.
 func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tickets++
 	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{})}
 	q := r.tenant(workspace)
-	if q.waiting == 0 && r.may(q) { // every waiting ticket that may start has started
+	if q.waiting == 0 && r.may(q) { // a waiting ticket would come first
 		r.start(t, q)
 		return t, nil
 	}
@@ -96,7 +97,7 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	return t, nil
 }
 
-// queue makes a ticket wait.
+// queue adds a ticket to the queue of its workspace.
 func (r *Router) queue(t *Ticket, q *tenant) {
 	if q.waiting == 0 {
 		r.turn = append(r.turn, t.workspace)
@@ -106,19 +107,19 @@ func (r *Router) queue(t *Ticket, q *tenant) {
 	r.history.note(time.Now(), 0, present{r.busy, r.waiting})
 }
 
-// Within returns the place of a run that a running program called. The program waits for it, so both use the same slot
-// and the run need not wait: if it took a slot of its own, programs that wait for each other could take all of them.
+// Within returns the ticket of a run that a running program has called. The program waits for that run, so both use the
+// same slot and the run need not wait. If the run needed a slot of its own, waiting programs could occupy all slots.
 func (r *Router) Within(outer *Ticket) *Ticket {
 	return &Ticket{router: r, workspace: outer.workspace, admitted: outer.admitted, inner: true}
 }
 
-// expected estimates how long a number of waiting runs of one workspace takes to start. The workspaces with waiting runs
-// take turns.
+// expected estimates the time until a number of waiting runs of one workspace have started. It assumes that the workspaces
+// with waiting runs take turns.
 func (r *Router) expected(waiting int) time.Duration {
 	return r.average * time.Duration(waiting*max(len(r.turn), 1)) / time.Duration(max(r.running, 1))
 }
 
-// tenant returns the runs of a workspace.
+// tenant returns the tenant of a workspace, and creates it if necessary.
 func (r *Router) tenant(workspace string) *tenant {
 	q := r.tenants[workspace]
 	if q == nil {
@@ -128,14 +129,15 @@ func (r *Router) tenant(workspace string) *tenant {
 	return q
 }
 
-// forget removes a workspace without runs.
+// forget removes the tenant of a workspace if it has no runs.
 func (r *Router) forget(workspace string) {
 	if q := r.tenants[workspace]; q != nil && q.held == 0 && q.waiting == 0 {
 		delete(r.tenants, workspace)
 	}
 }
 
-// keptFrom is the minimum number of slots at which the last one is kept. With fewer slots that would cost too much.
+// keptFrom is the minimum number of slots for reserving the last one. With fewer slots, the reserved one would be too large
+// a part of the capacity.
 const keptFrom = 4
 
 // may reports whether a slot is free for the workspace. If the workspace has active runs, the last slot is not free for
@@ -152,15 +154,15 @@ func (r *Router) start(t *Ticket, q *tenant) {
 	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
 	t.running, t.since = true, time.Now()
 	started := 1
-	if t.source.started { // it was counted before it paused
+	if t.source.started { // a continued run was already counted before its pause
 		started = 0
 	}
 	r.history.note(t.since, started, present{r.busy, r.waiting})
 	close(t.admitted)
 }
 
-// reportEvery is how often a waiting run looks at its position. A busy server moves its queues thousands of times a
-// second, and each report is an event of the run.
+// reportEvery is the interval at which a waiting run reports a changed position. On a busy server positions change
+// thousands of times a second, and each report is an event of the run.
 const reportEvery = 250 * time.Millisecond
 
 // Wait blocks until the ticket may run or ctx ends. It reports the position in the queue at once, and later changes
@@ -193,7 +195,7 @@ func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
 	}
 }
 
-// where returns the present place of the ticket in the queue.
+// where returns the current position of the ticket.
 func (t *Ticket) where() Position {
 	r := t.router
 	r.mu.Lock()
@@ -233,7 +235,7 @@ func (t *Ticket) Release() {
 	}
 }
 
-// stop takes the slot of a running ticket and gives it to waiting ones.
+// stop frees the slot of a running ticket and starts waiting tickets.
 func (r *Router) stop(t *Ticket) {
 	defer r.forget(t.workspace)
 	q := r.tenants[t.workspace]
@@ -256,8 +258,9 @@ func (r *Router) unpause(t *Ticket) {
 	}
 }
 
-// Pause returns the slot of a running ticket whose program waits for a long time. It reports false if too many programs
-// wait, of all workspaces or of this one, which may have a quarter of the places and at least four; if the ticket uses the slot of another one, or if it was released. Then it changes nothing.
+// Pause frees the slot of a running ticket whose program waits for a long time. It returns false and changes nothing if the
+// maximum number of paused runs is reached, if the ticket uses the slot of its caller, or if it was released. A workspace
+// may have a quarter of Options.Paused paused runs, but at least four.
 func (t *Ticket) Pause() bool {
 	if t.inner {
 		return false
@@ -275,8 +278,8 @@ func (t *Ticket) Pause() bool {
 	return true
 }
 
-// Continue takes a slot for a paused ticket again. It waits until one is free or ctx ends, and comes before all runs of
-// the workspace that have not started. It does nothing for a released ticket.
+// Continue gets a slot for a paused ticket again. It waits until a slot is free or ctx ends. The ticket comes before all
+// runs of the workspace that have not started. If the ticket is not paused, Continue returns context.Canceled.
 func (t *Ticket) Continue(ctx context.Context) error {
 	if !t.router.again(t) {
 		return context.Canceled
@@ -302,8 +305,8 @@ func (r *Router) again(t *Ticket) bool {
 	return true
 }
 
-// next admits a ticket of the workspace with the fewest active runs, and moves that workspace to the end of the turn. It
-// reports whether a ticket could start.
+// next starts a waiting ticket of the workspace with the fewest active runs, and moves that workspace to the end of turn.
+// It returns false if no ticket may start.
 func (r *Router) next() bool {
 	at := -1
 	for i, workspace := range r.turn {

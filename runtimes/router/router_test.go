@@ -80,7 +80,8 @@ func TestWorkspacesTakeTurns(t *testing.T) {
 	}
 }
 
-// A flood of runs that never end leaves a slot for a workspace without active runs, and its run need not wait.
+// TestFloodLeavesAPlace checks that runs of one workspace that never end leave a slot for a workspace without active runs,
+// whose run starts at once.
 func TestFloodLeavesAPlace(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 4, Queue: 10})
@@ -89,22 +90,23 @@ func TestFloodLeavesAPlace(t *testing.T) {
 		flood = append(flood, admit(t, r, "flood"))
 	}
 	if !waiting(t.Context(), flood[3]) {
-		t.Fatal("the flood has every place")
+		t.Fatal("the flood has all slots")
 	}
 	quiet := admit(t, r, "quiet")
 	if waiting(t.Context(), quiet) {
 		t.Fatal("the quiet workspace waits for runs that may never end")
 	}
 	if again := admit(t, r, "quiet"); !waiting(t.Context(), again) {
-		t.Fatal("a fifth run has begun")
+		t.Fatal("a fifth run has started")
 	}
 	quiet.Release()
 	if load := r.Load(); load.Running != 4 || load.Waiting != 3 {
-		t.Fatalf("the second quiet run did not take the place of the first: %+v", load)
+		t.Fatalf("the second quiet run did not get the slot of the first: %+v", load)
 	}
 }
 
-// A free slot goes to the workspace with the fewest active runs, even if others have waited longer.
+// TestFewestRunsAtWorkGoFirst checks that a free slot goes to the workspace with the fewest active runs, even if others have
+// waited longer.
 func TestFewestRunsAtWorkGoFirst(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 3, Queue: 10})
@@ -112,25 +114,26 @@ func TestFewestRunsAtWorkGoFirst(t *testing.T) {
 	flood, busy, quiet := admit(t, r, "flood"), admit(t, r, "busy"), admit(t, r, "quiet")
 	running[0].Release()
 	if waiting(t.Context(), quiet) || !waiting(t.Context(), flood) || !waiting(t.Context(), busy) {
-		t.Fatal("the place did not go to the workspace that has nothing at work")
+		t.Fatal("the slot did not go to the workspace without active runs")
 	}
 	running[1].Release()
 	if waiting(t.Context(), flood) || !waiting(t.Context(), busy) {
-		t.Fatal("the flood, now without a run at work, was passed over")
+		t.Fatal("the slot did not go to the flood, which has no active run any more")
 	}
 	running[2].Release()
 	if waiting(t.Context(), busy) {
-		t.Fatal("the last one waits though a place is free")
+		t.Fatal("the last run waits although a slot is free")
 	}
 }
 
-// With few slots none is kept: --concurrency 2 allows two runs of one workspace.
+// TestFewPlacesAreNotKept checks that no slot is reserved if there are only a few: with --concurrency 2, one workspace may
+// have two active runs.
 func TestFewPlacesAreNotKept(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 2, Queue: 10})
 	admit(t, r, "only")
 	if waiting(t.Context(), admit(t, r, "only")) {
-		t.Fatal("a place is kept empty")
+		t.Fatal("a slot is reserved")
 	}
 }
 
@@ -146,9 +149,9 @@ func TestPositionsMoveUp(t *testing.T) {
 	if p := <-positions; p != 2 {
 		t.Fatalf("first position %d, want 2", p)
 	}
-	gone.Release() // leaves the queue without a run
+	gone.Release() // removes a waiting ticket from the queue
 	if p := <-positions; p != 1 {
-		t.Fatalf("position after one left %d, want 1", p)
+		t.Fatalf("position after the release of an earlier ticket %d, want 1", p)
 	}
 	running.Release()
 	if err := <-done; err != nil {
@@ -202,7 +205,8 @@ func TestUnknownRuntime(t *testing.T) {
 	}
 }
 
-// One agent had queued a hundred slow runs. Another agent waited for all of them, and then its calls were refused.
+// TestAFloodOfOneAgent_OtherAgentsAndCallersTakeTurns fills the queue with runs of one agent. Runs of other agents and
+// callers must still be admitted, and must start before most of the waiting runs.
 func TestAFloodOfOneAgent_OtherAgentsAndCallersTakeTurns(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]router.Source{
@@ -226,7 +230,7 @@ func TestAFloodOfOneAgent_OtherAgentsAndCallersTakeTurns(t *testing.T) {
 				t.Errorf("it waits at %+v", at)
 			}
 			running.Release()
-			if !waiting(t.Context(), flood[0]) { // the flood waited longer; then it is the other's turn
+			if !waiting(t.Context(), flood[0]) { // the flood waited longer, so it is first; then it is the turn of the other source
 				flood[0].Release()
 			}
 			if waiting(t.Context(), quiet) {
@@ -251,7 +255,7 @@ func TestInteractiveRunsGoFirst(t *testing.T) {
 	}
 }
 
-// Two callers with many agents each, and one with a single agent, share one slot equally.
+// TestCallersShareWhateverTheirAgents checks that callers share a slot equally, however many agents each of them calls.
 func TestCallersShareWhateverTheirAgents(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 1, Queue: 100})
@@ -282,14 +286,14 @@ func TestCallersShareWhateverTheirAgents(t *testing.T) {
 	}
 }
 
-// A program that waits for an approval returns its slot, so that the approved run can start. It continues before runs that
-// have not started.
+// TestPause_AnotherRunStarts_ContinuesFirst pauses a program that waits for an approval, so that the approved run can start.
+// The paused program must continue before runs that have not started.
 func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 1, Queue: 10, Paused: 1})
 	program := admit(t, r, "a")
 	if !program.Pause() {
-		t.Fatal("it keeps its slot")
+		t.Fatal("the program cannot pause")
 	}
 	approved := admit(t, r, "a")
 	if waiting(t.Context(), approved) || approved.Pause() {
@@ -303,7 +307,7 @@ func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
 	}
 	approved.Release()
 	if err := <-continued; err != nil || !waiting(t.Context(), person) {
-		t.Fatalf("it does not continue first: %v", err)
+		t.Fatalf("the paused program does not continue first: %v", err)
 	}
 	program.Release()
 	if waiting(t.Context(), person) {
@@ -315,7 +319,8 @@ func TestPause_AnotherRunStarts_ContinuesFirst(t *testing.T) {
 	}
 }
 
-// The programs of one workspace that wait leave places for those of another one.
+// TestPause_ManyOfOneWorkspace_AnotherPauses checks that the paused programs of one workspace leave places for the paused
+// programs of another workspace.
 func TestPause_ManyOfOneWorkspace_AnotherPauses(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 2, Queue: 100, Paused: 16})
@@ -348,7 +353,8 @@ func TestPause_ManyOfOneWorkspace_AnotherPauses(t *testing.T) {
 	}
 }
 
-// A paused run may be cancelled, before or while it waits for a slot.
+// TestPause_Released_NoSlotIsLost releases a paused run, before or while it waits for a slot to continue. Its slot must be
+// free afterwards.
 func TestPause_Released_NoSlotIsLost(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 1, Queue: 10, Paused: 1})
@@ -409,11 +415,11 @@ func position(t *testing.T, ticket *router.Ticket) (at router.Position) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_ = ticket.Wait(ctx, func(p router.Position) { at = p }) // it is cancelled
+	_ = ticket.Wait(ctx, func(p router.Position) { at = p }) // ctx has ended, so Wait reports the position and returns
 	return at
 }
 
-// BenchmarkPositions measures how long it takes until each of many waiting runs knows its place.
+// BenchmarkPositions measures how long it takes to report the position to each of many waiting runs.
 func BenchmarkPositions(b *testing.B) {
 	const waiting = 2000
 	r := router.New(router.Options{Running: 1, Queue: waiting})
@@ -430,7 +436,7 @@ func BenchmarkPositions(b *testing.B) {
 	for b.Loop() {
 		for i, ticket := range tickets[1:] {
 			at := 0
-			_ = ticket.Wait(ended, func(p router.Position) { at = p.At }) // it is cancelled
+			_ = ticket.Wait(ended, func(p router.Position) { at = p.At }) // the context has ended, so Wait returns at once
 			if at < 1 || at >= len(tickets) {
 				b.Fatalf("ticket %d waits at %d", i, at)
 			}

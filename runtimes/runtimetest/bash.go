@@ -2,7 +2,7 @@ package runtimetest
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// Bash returns the programs in Bash.
+// Bash returns the test programs in Bash.
 func Bash() Programs {
 	return Programs{
 		Language: runtimes.Bash, Runtime: runtimes.BashEngine, Entrypoint: "main.sh",

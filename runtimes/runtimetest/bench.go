@@ -6,7 +6,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Benchmark measures hello from the call of the engine to its outcome, with one client and with eight.
+// Benchmark measures the time of a run of Programs.Hello, from the call of the engine to the outcome, with one client and
+// with eight.
 func Benchmark(b *testing.B, rt runtimes.Runtime, p Programs) {
 	b.Helper()
 	run := func() {
@@ -21,7 +22,7 @@ func Benchmark(b *testing.B, rt runtimes.Runtime, p Programs) {
 		}
 	})
 	b.Run("8 clients", func(b *testing.B) {
-		b.SetParallelism(4) // times two processors
+		b.SetParallelism(4) // goroutines per CPU: eight on a machine with two
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				run()

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Conformance runs the suite. Its tests are parallel, so that several runs of one runtime overlap.
+// Conformance runs the test suite on a runtime. Its tests are parallel, so that runs overlap.
 func Conformance(t *testing.T, rt runtimes.Runtime, p Programs) {
 	t.Helper()
 	s := suite{rt, p}
@@ -54,7 +54,7 @@ func Conformance(t *testing.T, rt runtimes.Runtime, p Programs) {
 	}
 }
 
-// lacks reports whether an engine declares its features, without this one.
+// lacks reports whether an engine declares its features and the given feature is not among them.
 func lacks(rt runtimes.Runtime, feature runtimes.Feature) bool {
 	declared, ok := rt.(interface{ Features() []runtimes.Feature })
 	return ok && !slices.Contains(declared.Features(), feature)
@@ -114,7 +114,7 @@ func (s suite) echo(t *testing.T) {
 		got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(input) })
 		same(t, "output", normal(t, got), normal(t, input))
 	}
-	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // within the limit, unless each bracket becomes six bytes
+	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // within the limit, unless each < and > is escaped to six bytes
 	got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(page) })
 	same(t, "a page", got, page)
 }
@@ -300,7 +300,7 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// normal returns JSON with sorted keys, and with numbers and characters as written.
+// normal returns a JSON text with sorted keys. Numbers stay as they are written.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))

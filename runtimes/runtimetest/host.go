@@ -99,7 +99,7 @@ func (h *Host) Wait(ctx context.Context, tb testing.TB, text string) error {
 	}
 }
 
-// Dropped returns the number of bytes beyond the limit.
+// Dropped returns the number of bytes of output that were dropped because they exceeded the limit.
 func (h *Host) Dropped(tb testing.TB) int64 {
 	tb.Helper()
 	var sum int64

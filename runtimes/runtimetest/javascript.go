@@ -2,7 +2,7 @@ package runtimetest
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// JavaScript returns the programs in JavaScript for Node.
+// JavaScript returns the test programs in JavaScript for Node.
 func JavaScript() Programs {
 	return Programs{
 		Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js",

@@ -1,4 +1,4 @@
-// Package runtimetest is the test suite for all runtimes: the same small programs in each language. Hostile programs
+// Package runtimetest is the test suite for all runtimes. It runs the same small programs in each language. Hostile programs
 // are in runtimes/hostile.
 package runtimetest
 
@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Programs holds sources in one language, each the text of the entry file. A test without a program
-// fails, unless the runtime declares that it lacks the feature which the test needs.
+// Programs holds the test programs in one language. Each is the text of the entry file. If a program is missing, its test
+// fails, unless the features that the runtime declares lack the feature that the test needs.
 type Programs struct {
 	Language   runtimes.Language
 	Runtime    runtimes.Name
@@ -42,7 +42,7 @@ func (p Programs) Job(source string, edit ...func(*runtimes.Job)) runtimes.Job {
 	job := runtimes.Job{
 		RunID: "run", Workspace: "workspace", Language: p.Language, Runtime: p.Runtime,
 		Files: map[string][]byte{p.Entrypoint: []byte(source)}, Entrypoint: p.Entrypoint,
-		CodeDigest: "sha256:" + source, // replaces a digest: equal for equal code
+		CodeDigest: "sha256:" + source, // not a real digest, but equal for equal code
 		Input:      json.RawMessage(`{"name":"Ada"}`), Limits: runtimes.DefaultLimits(),
 	}
 	for _, change := range edit {
@@ -51,7 +51,7 @@ func (p Programs) Job(source string, edit ...func(*runtimes.Job)) runtimes.Job {
 	return job
 }
 
-// Run runs a job to its end. An error of the server ends the test.
+// Run runs a job to its end. It fails the test if the runtime returns an error.
 func Run(t *testing.T, rt runtimes.Runtime, job runtimes.Job) (runtimes.Outcome, *Host) {
 	t.Helper()
 	host := NewHost()

@@ -2,7 +2,7 @@ package runtimetest
 
 import "github.com/atelier-run/atelier/runtimes"
 
-// Python returns the programs in Python, with the whole contract of that language.
+// Python returns the test programs in Python.
 func Python() Programs {
 	return Programs{
 		Language: runtimes.Python, Runtime: runtimes.PythonEngine, Entrypoint: "main.py",

@@ -1,22 +1,22 @@
 // Package script is a deterministic runtime for tests and demonstrations. Its language has one command per line and
-// cannot express a computation, so it needs no sandbox. A script is a worker in this process. Everything else of a run,
-// from events to limits, uses the code of the real runtimes.
+// cannot express a computation, so it needs no sandbox. A script runs as a worker in the server process. All other parts of
+// a run, such as events and limits, use the same code as real runtimes.
 //
 //	print TEXT              print a line on stdout
 //	stderr TEXT             print a line on stderr
 //	log LEVEL TEXT [{…}]    send a log message with fields
 //	progress DONE [TOTAL [MESSAGE]]
 //	call NAME [JSON]        call any host function; an error ends the script
-//	sleep 50ms              wait for this or another duration
+//	sleep DURATION          wait, for example sleep 50ms
 //	wait                    wait until cancelled
 //	flood TEXT              print a line on stdout, endlessly
-//	output JSON             set the result; the last one counts
+//	output JSON             set the result; a later output replaces it
 //	output-size N           set a string of N characters as the result
 //	echo                    set the input as the result
 //	environment             set the environment as the result
 //	include FILE            execute the commands of another file
 //	fail TYPE MESSAGE       end with an error of this type, at this line
-//	server-fail              fail as the server, not as the program
+//	server-fail             end with an error of the server instead of the program
 //	# …                     a comment; empty lines are ignored too
 package script
 

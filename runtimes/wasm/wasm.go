@@ -1,6 +1,6 @@
 // Package wasm runs WebAssembly modules that are WASI commands in pooled, sandboxed processes. Each run has its own
 // instance. Each workspace has its own processes, which cache compiled modules. The WebAssembly engine runs inside the
-// sandbox. This package only chooses the messages sent there.
+// sandbox. This package only sends jobs to it.
 package wasm
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// The engine replaces a worker after a number of runs, after a period of time, or after a run that leaves it with much
-// memory. A module is untrusted machine code, so nothing that it leaves in the process may persist.
+// The engine replaces a worker after reuseRuns runs, after reuseAge, or after a run that leaves it with more than
+// reuseMemory. A module is untrusted machine code, so its effects on the process must not last.
 const (
 	reuseRuns   = 1000
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 256 << 20
 )
 
-// These constants are the engine's own memory: a fixed amount, plus a multiple of the module's size for compilation.
+// The memory for compiling a module: a fixed amount in bytes, plus compilerFactor times the size of the module.
 const (
 	compilerMemory = 32 << 20
 	compilerFactor = 16
@@ -56,8 +56,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	brief := guest.Job{Brief: true, Name: job.Entrypoint, Digest: job.CodeDigest, Input: job.Input, Environment: job.Environment, Limits: job.Limits}
 	whole := brief
 	whole.Module, whole.Brief = module, false
-	// The guest applies the memory limit to the module's own memory. Compilation needs many times the module's size,
-	// and the program does not control that, so the kernel's limit includes the overhead.
+	// The guest applies the memory limit to the module's own memory. The kernel's limit is higher by the overhead, because
+	// compilation needs many times the size of the module, which does not count towards the limit of the program.
 	overhead := compilerMemory + compilerFactor*int64(len(module))
 	return e.pool.Run(ctx, worker.Task{Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Overhead: overhead}, host)
 }
@@ -65,7 +65,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 // Warm does nothing. Workers are created on first use, so a server that runs no modules has none.
 func (e *Engine) Warm(context.Context) error { return nil }
 
-// Features lists the features of programs that the engine has.
+// Features lists the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.StrictFeature}
 }
@@ -73,5 +73,5 @@ func (e *Engine) Features() []runtimes.Feature {
 // Stats counts the engine's workers.
 func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
 
-// Close ends every run and waits until all their processes are gone.
+// Close ends all runs and waits until all their processes have ended.
 func (e *Engine) Close() { e.pool.Close() }

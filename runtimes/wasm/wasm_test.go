@@ -113,7 +113,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestCancel expects that output printed before a cancellation is kept, and that the next run works.
+// TestCancel checks that output printed before a cancellation is reported, and that the next run succeeds.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	engine, module := newEngine(t), build(t, "testdata/program")
@@ -138,8 +138,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks expects that instances of one module in one worker see nothing of each other, of the machine or of
-// the server.
+// TestNothingLeaks checks that an instance of a module cannot read anything from earlier instances in the same worker, from
+// the machine or from the server.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	engine, module := newEngine(t), build(t, "testdata/program")
@@ -193,7 +193,7 @@ func binary(sections ...[]byte) []byte {
 	return append([]byte{0, 'a', 's', 'm', 1, 0, 0, 0}, bytes.Join(sections, nil)...)
 }
 
-// TestTinyModules checks modules of a few bytes: some start, others are rejected with the name of the fault.
+// TestTinyModules runs modules of a few bytes. Valid ones must start, and others must be rejected with the right reason.
 func TestTinyModules(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

@@ -1,6 +1,7 @@
 //go:build live
 
-// Tests against the real service. They are no part of make test, which cannot have it: go test -tags live ./runtimes/wasmedge
+// Tests against the real WasmEdge. make test does not run them, because WasmEdge is not installed there. Run:
+// WASMEDGE_PATH=/path/to/wasmedge go test -tags live ./runtimes/wasmedge
 package wasmedge_test
 
 import (
@@ -29,7 +30,7 @@ func TestLive(t *testing.T) {
 	const start, export = "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00", "\x07\x0a\x01\x06_start\x00\x00"
 	for failing, want := range map[string]runtimes.ErrorType{
 		start + export + "\x0a\x05\x01\x03\x00\x00\x0b":                              runtimes.RuntimeError, // unreachable
-		start + "\x05\x05\x01\x00\x80\x80\x02" + export + "\x0a\x04\x01\x02\x00\x0b": runtimes.MemoryLimit,  // of 2 GiB
+		start + "\x05\x05\x01\x00\x80\x80\x02" + export + "\x0a\x04\x01\x02\x00\x0b": runtimes.MemoryLimit,  // declares a memory of 2 GiB
 		start + export + "\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b":              runtimes.Timeout,
 		"no module": runtimes.SyntaxError,
 	} {

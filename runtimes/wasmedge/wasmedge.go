@@ -1,5 +1,5 @@
 // Package wasmedge runs WebAssembly modules with the command-line runner of WasmEdge, each in a new sandbox. The runner
-// gets no directories, and the limits of the run as its own limits.
+// grants a module no directories, and enforces the time and memory limits of the run in addition to the sandbox.
 package wasmedge
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Remedy says how to make the runtime available.
-const Remedy = "Install WasmEdge 0.14 or newer in a directory that everybody may read, and set WASMEDGE_PATH to the absolute path of its program wasmedge."
+// Remedy explains how to make the runtime available.
+const Remedy = "Install WasmEdge 0.14 or newer in a directory that all users can read, and set WASMEDGE_PATH to the absolute path of its program wasmedge."
 
-// Files in the work directory. The name of the module is the only one that the runner sees.
+// Files in the work directory. The sandbox stores the module under a fixed name, whatever the name of the entrypoint is.
 const (
 	moduleFile = "main.wasm"
 	inputFile  = "input.json"
@@ -36,16 +36,17 @@ const (
 // pageBytes is the size of a page of a module's memory.
 const pageBytes = 64 << 10
 
-// laterMs is how much later than the sandbox the runner ends a module, so that the sandbox reports the time limit.
+// laterMs is the time in milliseconds by which the runner's time limit exceeds the run's, so that the sandbox ends the run
+// first and reports the time limit.
 const laterMs = 1000
 
-// overhead is the memory of the runner, in addition to a multiple of the module's size.
+// The memory of the runner in addition to the limit of the run: overhead bytes, plus factor times the size of the module.
 const (
 	overhead = 64 << 20
 	factor   = 16
 )
 
-// processes is the number of threads that the runner may have at least.
+// processes is the minimum limit of threads, which the runner needs.
 const processes = 16
 
 // Options configures an Engine.
@@ -82,8 +83,8 @@ func New(options Options) *Engine {
 	}
 }
 
-// place returns the path of the runner in the sandbox. An installation outside of /usr is shown in a directory of its own,
-// because the sandbox has its own directories where it may lie, such as /tmp.
+// place returns the path of the runner in the sandbox, and its mounts. An installation outside of /usr is mounted at
+// /opt/wasmedge, because its own path may be in a directory that the sandbox replaces, such as /tmp.
 func place(found program.Interpreter) (runner string, mounts []sandbox.Mount) {
 	const installed = "/opt/wasmedge"
 	if sandbox.InUsr(found.Path) {
@@ -130,8 +131,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, host)
 }
 
-// Argv returns the command of a run. It grants no directory. The sandbox limits the CPU time: a limit of gas has at most 31
-// bits, which the interpreter uses up in seconds, and measuring gas prints statistics on stdout.
+// Argv returns the command line of a run. The sandbox limits the CPU time. WasmEdge's gas limit is not used: it has only 31
+// bits, which a program can use up in seconds, and it prints statistics on stdout.
 func Argv(runner string, job runtimes.Job) []string {
 	argv := []string{
 		runner, "--time-limit", strconv.FormatInt(job.Limits.TimeoutMs+laterMs, 10),
@@ -143,17 +144,17 @@ func Argv(runner string, job runtimes.Job) []string {
 	return append(argv, moduleFile)
 }
 
-// transcript holds the module's output, which is its result. The runner prints its own log on stdout, too.
+// transcript collects the stdout of the runner. It contains the module's output, which is the result, and the runner's log.
 type transcript struct {
 	limits runtimes.Limits
 	stdout bytes.Buffer
-	line   []byte // the start of a line of stdout that has not ended
-	fatal  string // the last error with a code
-	full   bool   // whether the module asked for more memory than its limit
-	small  bool   // whether the module got less memory than it declares
+	line   []byte // the last line of stdout, as far as it has arrived
+	fatal  string // last error in the log that has a code
+	full   bool   // whether the module tried to grow its memory above its limit
+	small  bool   // whether the module declares more memory than its limit
 }
 
-// logged matches a line of the runner's log, from its start on or after output of the module that ends without a newline.
+// logged matches an entry of the runner's log. The entry may follow output of the module on the same line.
 var logged = regexp.MustCompile(`\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[[a-z]+\] ([^\n]*)\n?`)
 
 func (s *transcript) listen(kind frames.Kind, p []byte) {
@@ -172,21 +173,21 @@ func (s *transcript) listen(kind frames.Kind, p []byte) {
 	}
 }
 
-// log notes the errors that a line of the runner's log has.
+// log records the error in a line of stdout, if it is an entry of the runner's log.
 func (s *transcript) log(line []byte) {
 	found := logged.FindSubmatch(line)
 	if found == nil {
 		return
 	}
 	text := strings.ToValidUTF8(string(found[1]), "\uFFFD")
-	if message, _, coded := strings.Cut(text, ", Code: "); coded { // other lines say where
+	if message, _, coded := strings.Cut(text, ", Code: "); coded { // entries without a code only describe the position of an error
 		s.fatal = message
 	}
 	s.full = s.full || strings.HasPrefix(text, "Memory Instance: Memory grow page failed")
 	s.small = s.small || strings.HasPrefix(text, "Memory Instance: Limited ")
 }
 
-// interpret maps the exit of the runner and its output to a result.
+// interpret converts the exit of the runner and its output to the result of the module.
 func (s *transcript) interpret(result frames.Result) frames.Result {
 	s.log(s.line)
 	failed := result.ExitCode != nil && *result.ExitCode != 0
@@ -204,7 +205,7 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// failure explains an exit code by the last error that the runner printed.
+// failure returns the error for an exit code. It uses the last error in the runner's log, if there is one.
 func (s *transcript) failure(code int) *runtimes.ProgramError {
 	failed := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The module exited with code %d.", code)}
 	if s.fatal == "" {
@@ -220,8 +221,8 @@ func (s *transcript) failure(code int) *runtimes.ProgramError {
 	return failed
 }
 
-// output parses the module's stdout as its output: one JSON value, or nothing, which means null. Lines of the runner's log
-// are no part of it.
+// output parses stdout as the output of the module: one JSON value, or nothing, which means null. It removes entries of the
+// runner's log if stdout is not valid JSON with them.
 func (s *transcript) output() (json.RawMessage, *runtimes.ProgramError) {
 	text := bytes.TrimSpace(s.stdout.Bytes())
 	if !json.Valid(text) {
@@ -244,7 +245,7 @@ func (s *transcript) output() (json.RawMessage, *runtimes.ProgramError) {
 // Warm does nothing. Sandboxes are created on first use, so a server that runs no modules has none.
 func (e *Engine) Warm(context.Context) error { return nil }
 
-// Features lists the features of programs that the engine has.
+// Features lists the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature { return []runtimes.Feature{runtimes.StrictFeature} }
 
 // Stats counts the engine's workers.
@@ -255,7 +256,7 @@ func (e *Engine) Stats() worker.Stats {
 	return e.pool.Stats()
 }
 
-// Close ends every run and waits until all their processes are gone.
+// Close ends all runs and waits until all their processes have ended.
 func (e *Engine) Close() {
 	if e.pool != nil {
 		e.pool.Close()

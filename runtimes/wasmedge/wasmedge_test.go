@@ -25,7 +25,7 @@ func newEngine(t *testing.T, runner string) *wasmedge.Engine {
 	return engine
 }
 
-// stub builds the program that takes the place of WasmEdge.
+// stub builds testdata/stub, a program that simulates WasmEdge, and returns its path.
 func stub(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,8 @@ func jobOf(module, input string, edit ...func(*runtimes.Job)) runtimes.Job {
 	return job
 }
 
-// TestStub_CommandAndOutput checks the command line and how the output becomes an outcome, with a program of this test.
+// TestStub_CommandAndOutput runs the stub instead of WasmEdge. It checks the command line, and the outcome for each kind of
+// output.
 func TestStub_CommandAndOutput(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t, stub(t))
@@ -101,7 +102,8 @@ func TestStub_CommandAndOutput(t *testing.T) {
 	}
 }
 
-// TestWithoutRunner_Unavailable expects the remedy.
+// TestWithoutRunner_Unavailable checks that an engine without a runner refuses runs with RuntimeUnavailable and has the
+// Remedy.
 func TestWithoutRunner_Unavailable(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "/absent/wasmedge"} {

@@ -1,5 +1,5 @@
-// Package e2btest is E2B for tests: a control API, and for each sandbox either the real envd, whose path is in
-// ATELIER_TEST_ENVD, or a process that speaks the recorded part of its protocol.
+// Package e2btest simulates E2B for tests. It implements the control API. Requests to the envd of a sandbox are served by
+// the real envd if ATELIER_TEST_ENVD has its path, and otherwise by this package, with the recorded part of the protocol.
 package e2btest
 
 import (
@@ -32,13 +32,13 @@ import (
 // Key is the only key that the service accepts.
 const Key = "e2b_test"
 
-// Service is a running service.
+// Service is a running simulation of E2B.
 type Service struct {
 	URL string
-	// Before sees every request first. If it returns true, it has answered.
+	// Before is called first for every request. If it returns true, it has written the response.
 	Before func(w http.ResponseWriter, r *http.Request) bool
 
-	envd string // path of the real envd, "" for ours
+	envd string // path of the real envd, "" to serve the requests in this package
 
 	mu      sync.Mutex
 	boxes   map[string]*box
@@ -56,7 +56,7 @@ type box struct {
 
 	mu      sync.Mutex
 	procs   map[int]*proc
-	folders map[string]bool // in /tmp, with uploaded files
+	folders map[string]bool // folders in /tmp with uploaded files
 }
 
 // New starts a service.
@@ -80,7 +80,7 @@ func New(tb testing.TB) *Service {
 	return s
 }
 
-// Sandboxes lists the sandboxes that exist.
+// Sandboxes lists the IDs of the existing sandboxes.
 func (s *Service) Sandboxes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *Service) Created() []map[string]any {
 	return slices.Clone(s.created)
 }
 
-// Kill ends a sandbox, as E2B does at the end of its time.
+// Kill ends a sandbox, as E2B does when its lifetime is over. It returns false if the sandbox does not exist.
 func (s *Service) Kill(id string) bool {
 	s.mu.Lock()
 	b := s.boxes[id]
@@ -139,7 +139,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client sees a broken answer
+	_ = json.NewEncoder(w).Encode(body) // after an error the client receives an incomplete response
 }
 
 func (s *Service) create(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "bad body"})
 		return
 	}
-	if len(body.Network.AllowOut) > 0 && !slices.Contains(body.Network.DenyOut, "0.0.0.0/0") { // E2B demands it for names
+	if len(body.Network.AllowOut) > 0 && !slices.Contains(body.Network.DenyOut, "0.0.0.0/0") { // E2B requires this entry for names
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "denyOut must include ALL_TRAFFIC"})
 		return
 	}
@@ -195,7 +195,8 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, found)
 }
 
-// isolated returns a command in its own mount and process namespaces, whose end ends everything in them.
+// isolated returns a command in its own mount and process namespaces. When the command ends, all processes in the namespaces
+// end.
 func isolated(ctx context.Context, script string, args ...string) *exec.Cmd {
 	flags := []string{"--mount", "--pid", "--mount-proc", "--fork", "--kill-child"}
 	if os.Geteuid() != 0 {
@@ -340,7 +341,7 @@ func (o output) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// message reads the one message of a request.
+// message decodes the message in the body of a Connect request.
 func message(r *http.Request, into any) error {
 	data, err := io.ReadAll(r.Body)
 	if err == nil && (len(data) < 5 || r.Header.Get("Content-Type") != "application/connect+json" || r.Header.Get("Connect-Protocol-Version") != "1" || data[0] != 0 || int(binary.BigEndian.Uint32(data[1:])) != len(data)-5) {
@@ -379,7 +380,7 @@ func (b *box) start(w http.ResponseWriter, r *http.Request) {
 	p.events = append([]any{map[string]any{"event": map[string]any{"start": map[string]int{"pid": p.pid}}}}, p.events...)
 	p.mu.Unlock()
 	b.done.Go(func() {
-		_ = command.Wait() // the state has it
+		_ = command.Wait() // the exit code is in ProcessState
 		code := command.ProcessState.ExitCode()
 		status := "exit status " + strconv.Itoa(code)
 		if state, ok := command.ProcessState.Sys().(syscall.WaitStatus); ok && state.Signaled() {
@@ -403,13 +404,13 @@ func (b *box) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mu.Lock()
-	from := len(p.events) // only later output
+	from := len(p.events) // connect only sends later output
 	p.mu.Unlock()
 	frame(w, 0, map[string]any{"event": map[string]any{"start": map[string]int{"pid": p.pid}}})
 	b.stream(w, r, p, from)
 }
 
-// stream sends the messages of a process until it ends. It breaks off if the sandbox or the client ends.
+// stream sends the messages of a process until the process, the sandbox or the client's connection ends.
 func (b *box) stream(w http.ResponseWriter, r *http.Request, p *proc, from int) {
 	w.Header().Set("Content-Type", "application/connect+json")
 	for {

@@ -1,4 +1,4 @@
-// Command guestmain is only the sandboxed part of the binary, for tests.
+// Command guestmain serves only the sandboxed roles of the server's binary, for tests.
 package main
 
 import (

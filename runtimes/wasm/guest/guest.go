@@ -16,7 +16,7 @@ const RoleName = "wasm"
 // Job is the payload of the Job frame.
 type Job struct {
 	Module      []byte            `json:"module,omitempty"` // empty in a brief job
-	Brief       bool              `json:"brief,omitempty"`  // whether the worker should have compiled the module before
+	Brief       bool              `json:"brief,omitempty"`  // the job has no module, because the worker may have it in its cache
 	Name        string            `json:"name"`             // name of the module's file, its first argument
 	Digest      string            `json:"digest,omitempty"` // digest of files and entrypoint
 	Input       json.RawMessage   `json:"input,omitempty"`
@@ -24,5 +24,5 @@ type Job struct {
 	Limits      runtimes.Limits   `json:"limits"`
 }
 
-// Program returns the digest that the server computed for the module of a job, or "" if there is none.
+// Program returns the digest of the job's program, the key of the cache of compiled modules, or "" if there is none.
 func (j Job) Program() string { return j.Digest }

@@ -5,15 +5,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories allocates the linear memories of one run. The kernel counts the pages in use. In addition each memory ends
-// at the program's limit. So a module sees that it gets no more memory, and the guest can report why it failed.
+// memories allocates the linear memories of one run. In addition to the kernel's limit, no memory can grow above most, the
+// program's limit. So a module receives an error instead of being killed, and the guest can report the reason.
 type memories struct {
 	most    uint64
 	refused bool
 }
 
-// Allocate implements experimental.MemoryAllocator. It only reserves addresses, which costs no memory, and a memory
-// that grows keeps its address.
+// Allocate implements experimental.MemoryAllocator. It reserves addresses for the maximum size, which uses no memory, so
+// that a memory keeps its address when it grows.
 func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 	region, err := unix.Mmap(-1, 0, int(max(min(most, m.most), 1)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
@@ -29,7 +29,7 @@ type memory struct {
 	region []byte
 }
 
-// Reallocate implements experimental.LinearMemory. A nil result means that the growth is refused.
+// Reallocate implements experimental.LinearMemory. It returns nil to refuse the growth.
 func (m *memory) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.region)) {
 		m.all.refused = true

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// run creates an instance of a module, runs it and closes it.
+// run creates an instance of a module, runs it to its end and closes it.
 func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Job) frames.Result {
 	output := frames.NewOutput(w.out)
 	printed := &stream{output: output, kind: frames.Stdout, keep: int(job.Limits.OutputBytes) + 1}
@@ -51,7 +51,8 @@ func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Jo
 	return result
 }
 
-// start runs the module to its end. The engine panics if there is no memory for the first page.
+// start runs the module to its end. wazero panics if the first page of a memory cannot be allocated; start returns an error
+// for that.
 func (w *worker) start(ctx context.Context, compiled wazero.CompiledModule, config wazero.ModuleConfig, memory *memories) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil && memory.refused {
@@ -67,7 +68,7 @@ func (w *worker) start(ctx context.Context, compiled wazero.CompiledModule, conf
 	return instance.Close(ctx)
 }
 
-// ended maps the end of a module to a result.
+// ended converts the error with which a module ended to a result.
 func ended(err error) frames.Result {
 	code := 0
 	var exit *sys.ExitError
@@ -82,8 +83,8 @@ func ended(err error) frames.Result {
 		}
 		return result
 	}
-	// The text is: module[] function[_start] failed: wasm error: unreachable, wasm stack trace: and one function per
-	// line.
+	// The text of the error is, for example, "module[] function[_start] failed: wasm error: unreachable", then a line
+	// "wasm stack trace:" and one function per line.
 	message, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "module[] function["+module.Start+"] failed: "), "wasm error: ")
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + message + ".", Stack: strings.ReplaceAll(stack, "\t", "")}
@@ -101,7 +102,7 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
 	case len(text) == 0:
 		return json.RawMessage("null"), nil
-	case tooDeep(text): // also a message with this output could not be read
+	case tooDeep(text): // the server could not decode a frame with such an output
 		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: fmt.Sprintf("output is nested deeper than %d levels", jcs.MaxDepth)}
 	case !json.Valid(text):
 		return nil, &runtimes.ProgramError{
@@ -117,7 +118,7 @@ func tooDeep(text []byte) bool {
 	return errors.As(jcs.Check(text, jcs.Limits{}), &bad) && bad.Reason == jcs.TooDeep
 }
 
-// stream is an output stream of a module. Text on stdout is also its output.
+// stream is stdout or stderr of a module. It stores up to keep bytes, because the text on stdout is also the output.
 type stream struct {
 	output *frames.Output
 	kind   frames.Kind

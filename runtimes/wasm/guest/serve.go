@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
 )
 
-// maxStack bounds the compiler's stacks in bytes. Their depth follows the nesting of a module's blocks.
+// maxStack is the maximum size of the compiler's stack in bytes. The compiler recurses into the nested blocks of a module.
 const maxStack = 256 << 20
 
 // Serve runs jobs from conn, one at a time, until conn ends.
@@ -30,8 +30,7 @@ func Serve(conn net.Conn) error {
 
 func serve(conn net.Conn) (err error) {
 	ctx := context.Background()
-	// The compiler produces machine code; an interpreter is at least ten times slower. The processor confines a module
-	// to its memory, and the server enforces the time limit.
+	// The compiler is used because wazero's interpreter is at least ten times slower. The server enforces the time limit.
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler())
 	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
 	offered, err := module.WASI(ctx, engine)
@@ -61,7 +60,7 @@ func serve(conn net.Conn) (err error) {
 	}
 }
 
-// worker holds the compiled modules, which outlive a run. Instances do not.
+// worker caches compiled modules between runs. Each run has a new instance.
 type worker struct {
 	engine  wazero.Runtime
 	offered map[string]api.FunctionDefinition
@@ -70,8 +69,8 @@ type worker struct {
 	order   []string // digests of modules, oldest first
 }
 
-// maxModules bounds the number of compiled modules in a worker. A workspace that alternates between more modules pays
-// for compiling them again.
+// maxModules is the maximum number of compiled modules that a worker caches. If a workspace alternates between more
+// modules, they are compiled again.
 const maxModules = 8
 
 // carryOut runs one job and reports its end. Compilation counts towards the program's time limit, because it depends on
@@ -79,7 +78,7 @@ const maxModules = 8
 func (w *worker) carryOut(ctx context.Context, job Job) error {
 	compiled := w.modules[job.Program()]
 	if compiled == nil && job.Brief {
-		return w.out.Write(frames.Need, nil) // the complete job comes next
+		return w.out.Write(frames.Need, nil) // the server then sends the job with its module
 	}
 	if err := w.out.Write(frames.Started, nil); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (w *worker) carryOut(ctx context.Context, job Job) error {
 	return w.out.WriteJSON(frames.Done, result)
 }
 
-// compile prepares a module to run, and caches it if the job has a digest.
+// compile compiles and checks the module of a job, and caches it if the job has a digest.
 func (w *worker) compile(ctx context.Context, job Job) (wazero.CompiledModule, *runtimes.ProgramError) {
 	compiled, err := w.engine.CompileModule(ctx, job.Module)
 	if err != nil {
@@ -129,7 +128,7 @@ func invalid(message string) *runtimes.ProgramError {
 	}
 }
 
-// orElse returns the program's failure, or else the later error.
+// orElse returns first if it is set, and otherwise then as a program error.
 func orElse(first *runtimes.ProgramError, then error) *runtimes.ProgramError {
 	if first != nil || then == nil {
 		return first

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// These constants are the numbers of the specification for the sections of a module that this package reads.
+// Numbers from the WebAssembly specification for the parts of a module that this package reads.
 const (
 	headerBytes   = 8 // magic and version
 	importSection = 2
@@ -16,8 +16,8 @@ const (
 	importedGlobal   = 3
 )
 
-// imported lists a module's imports that are not functions. None of these are available, and the engine does not list
-// them. The caller has validated the binary; for an invalid one the result is empty.
+// imported lists the imports of a module that are not functions, as reasons why it cannot run: the server offers only
+// functions. It parses the binary itself, because the engine does not list these imports. The binary must be valid.
 func imported(module []byte) []string {
 	r := &sections{rest: module}
 	r.skip(headerBytes)
@@ -31,7 +31,7 @@ func imported(module []byte) []string {
 	return nil
 }
 
-// imports reads the import section.
+// imports reads the import section and returns a reason for each import that is not a function.
 func (r *sections) imports() []string {
 	var faults []string
 	for range r.number() {
@@ -63,7 +63,7 @@ func (r *sections) imports() []string {
 	return faults
 }
 
-// sections reads the binary from start to end. Reading beyond the end sets broken and returns zero values.
+// sections is a reader of the sections of a binary. Reading beyond the end sets broken and returns zero values.
 type sections struct {
 	rest   []byte
 	broken bool
@@ -88,7 +88,7 @@ func (r *sections) byte() byte {
 	return 0
 }
 
-// number reads an unsigned LEB128.
+// number reads an unsigned LEB128 number.
 func (r *sections) number() uint64 {
 	value, n := binary.Uvarint(r.rest)
 	if n <= 0 {

@@ -18,10 +18,10 @@ import (
 // Start is the name of the function that a WASI command exports.
 const Start = "_start"
 
-// maxListed bounds the lists of imports and exports: a module may have thousands.
+// maxListed is the maximum length of each of the lists of imports and exports. A module may have thousands.
 const maxListed = 200
 
-// maxFaults bounds the number of reported faults: a module may have as many as it has bytes.
+// maxFaults is the maximum number of reported faults. A module may have about as many faults as bytes.
 const maxFaults = 20
 
 // Describe lists imports and exports of a module.
@@ -93,7 +93,7 @@ func signature(f api.FunctionDefinition) string {
 	return list(f.ParamTypes()) + " -> " + list(f.ResultTypes())
 }
 
-// cut shortens and cleans an untrusted name for a message.
+// cut shortens an untrusted name for a message.
 func cut(name string) string {
 	const longest = 100
 	if runes := []rune(name); len(runes) > longest {

@@ -1,4 +1,4 @@
-// Command program does what its input asks for, well or badly.
+// Command program is a WASI command for tests. The field do of its input selects a behaviour, such as a crash.
 package main
 
 import (

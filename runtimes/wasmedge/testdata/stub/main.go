@@ -1,5 +1,5 @@
-// The stub takes the place of WasmEdge in tests of the command and of the output. It refuses options and values that WasmEdge
-// refuses, and prints its log on stdout as WasmEdge does. Its module is a line of text: a behaviour and an argument.
+// The stub simulates WasmEdge in tests of the command line and of the output. It refuses the same options and values as
+// WasmEdge, and prints its log on stdout like WasmEdge. Its module is a line of text with a behaviour and an argument.
 package main
 
 import (
@@ -56,7 +56,7 @@ func main() {
 		logged("error", "calling stack:"+strings.Repeat("20, ", 10_000))
 		logged("error", "    When executing function name: \"_start\"")
 		os.Exit(134)
-	case "grow": // a module that wants more memory than its limit, prints, and exits
+	case "grow": // a module that tries to grow its memory above its limit, prints, and exits
 		fmt.Print("{")
 		logged("error", grow)
 		logged("error", grow)
