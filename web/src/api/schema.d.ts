@@ -4364,7 +4364,7 @@ export interface components {
       digest: string;
       /**
        * Format: int64
-       * @description Packages that are done with this step.
+       * @description Packages that have completed this step.
        */
       done: number;
       /** @enum {string} */
