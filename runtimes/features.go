@@ -13,7 +13,7 @@ const (
 	ProjectsFeature   Feature = "projects"   // files of a project
 	RulesFeature      Feature = "rules"      // rules that restrict the use of the language
 	StrictFeature     Feature = "strict"     // isolation: strict
-	GPUFeature        Feature = "gpu"        // a GPU, for a call that asks for one
+	GPUFeature        Feature = "gpu"        // a GPU, for runs that request one
 )
 
 // Features returns all features.

@@ -315,7 +315,7 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	go func() {
 		defer close(ended)
 		job := programs().Job(programs().Forever, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) })
-		_, _ = first.Run(ctx, job, host) // its end is that of the server
+		_, _ = first.Run(ctx, job, host) // ends when ctx is cancelled, as at a shutdown of the server
 	}()
 	for len(s.Running()) == 0 {
 		goruntime.Gosched()

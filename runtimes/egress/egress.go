@@ -92,7 +92,7 @@ func (p *Proxy) OpenBeneath(ceiling hostpattern.Ceiling, job runtimes.Job, host 
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &Session{Host: host, proxy: p, ceiling: ceiling, bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
-		// A version published under older rules may hold a grant that is invalid today. Such a grant allows nothing.
+		// An old version may contain a grant that is no longer valid. Such a grant allows nothing.
 		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			d.grants = append(d.grants, grant)
 		}

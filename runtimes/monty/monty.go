@@ -213,7 +213,7 @@ func waited(job runtimes.Job) (*guest.Waiting, *runtimes.ProgramError) {
 	}
 	if waiting.Maker != guest.Version {
 		return nil, &runtimes.ProgramError{
-			Type: runtimes.Interrupted, Message: fmt.Sprintf("The server stopped while the program waited. Its state is of Monty %.50s, and this server has Monty %s.", waiting.Maker, guest.Version), Remedy: "Run it again.",
+			Type: runtimes.Interrupted, Message: fmt.Sprintf("The server stopped while the program waited. Its state was saved by Monty %.50s, but this server has Monty %s.", waiting.Maker, guest.Version), Remedy: "Run it again.",
 		}
 	}
 	return &waiting, nil

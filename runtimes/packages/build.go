@@ -80,7 +80,7 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 		return err
 	}
 	to := filepath.Join(staging, "built")
-	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // the jail that unpacks passes through
+	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // the jail that unpacks must enter it
 		return err
 	}
 	defer os.RemoveAll(to) // a leftover in the temporary folder

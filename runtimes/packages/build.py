@@ -1,6 +1,6 @@
-# Builds wheels from the source distributions of a lock with uv, inside a jail whose only network is the package index. It
-# prints the wheels to stdout: for each a line of JSON with path and size, then its bytes. The code of the packages runs
-# here, so nothing that this process prints is trusted. The server checks each wheel like one from the index.
+# Builds wheels from the source distributions of a lock with uv, inside a jail that can only reach the package index. It
+# prints each wheel to stdout: a line of JSON with path and size, then the bytes. The code of the packages runs in this
+# process, so the server does not trust its output. It checks each wheel like one from the index.
 import json
 import os
 import re
@@ -18,7 +18,7 @@ def say(head, content=b""):
 
 
 def reason(text):
-    """Returns the lines of a failed build that name its cause, without colours and passwords."""
+    """Returns the lines in the output of a failed build that name the cause, without colours and passwords."""
     text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\x1b\[[0-9;]*m", "", text))
     lines = [line.strip(" \t×╰├│─▶") for line in text.splitlines()]
     lines = [line for line in lines if line and not re.match(r"hint:|error: Failed to build|(cause: )?(Call to|The build backend)|\[std(out|err)\]$", line)]
@@ -30,7 +30,7 @@ def reason(text):
 
 
 def build(request, archive):
-    """Returns the wheel of a source distribution, or None and the reason of the failure."""
+    """Builds the wheel of a source distribution. Returns None and the reason if that fails."""
     work = os.path.join(os.environ["TMPDIR"], "build")
     shutil.rmtree(work, ignore_errors=True)
     os.mkdir(work)

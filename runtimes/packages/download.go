@@ -102,7 +102,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 		return tooLarge(p.Name, m.options.Archive)
 	case hex.EncodeToString(sum.Sum(nil)) != p.Hash[len("sha256:"):]:
 		return &Problem{
-			Code: "hash_mismatch", Package: p.Name, Message: "has other content than its lock says, so it was not installed.",
+			Code: "hash_mismatch", Package: p.Name, Message: "does not have the hash in its lock, so it was not installed.",
 			Remedy: "Ask the owner of the index why the file changed. To accept it, resolve the packages again.",
 		}
 	}

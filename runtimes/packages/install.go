@@ -242,7 +242,7 @@ func (m *Manager) settle(staging, dir string, manifest Manifest) error {
 	if err := syncAll(staging); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // guests pass through
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // guests must enter it
 		return err
 	}
 	if err := os.Rename(staging, dir); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.ENOTEMPTY) {
@@ -335,7 +335,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 // folder: it is mounted read-only, and the files belong to another user.
 func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]string, error) {
 	dir := filepath.Join(staging, "archives")
-	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail passes through
+	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail must enter it
 		return nil, err
 	}
 	names := make([]string, 0, len(lock.Packages))
@@ -376,11 +376,11 @@ func (m *Manager) open() error {
 	if m.opened {
 		return nil
 	}
-	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests pass through
+	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests must enter it
 		return err
 	}
 	for _, dir := range []string{filepath.Join(m.options.Dir, "temporary"), filepath.Join(m.options.Dir, "archives"), filepath.Join(m.options.Dir, "locks")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests pass through
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests must enter it
 			return err
 		}
 	}
@@ -420,7 +420,7 @@ func (m *Manager) openTemporary() error {
 	if m.temporary, err = os.MkdirTemp(parent, "process-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(m.temporary, 0o755); err != nil { //nolint:gosec // guests pass through
+	if err := os.Chmod(m.temporary, 0o755); err != nil { //nolint:gosec // guests must enter it
 		return err
 	}
 	m.held, err = lockFolder(m.temporary, unix.LOCK_EX|unix.LOCK_NB)

@@ -48,8 +48,8 @@ type Options struct {
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
 	Quota   int64    // maximum size of all unpacked locks of a workspace; default 20 GiB
 	Archive int64    // maximum size of one archive; default 512 MiB
-	// Stall is how long a download may wait for the next bytes, default 30 s, and Download how long it may take, default 15
-	// minutes.
+	// Stall is the maximum time that a download waits for the next bytes, default 30 s. Download is the maximum duration of
+	// a download, default 15 minutes.
 	Stall, Download time.Duration
 	Now             func() time.Time
 	Log             *slog.Logger

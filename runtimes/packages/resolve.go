@@ -237,7 +237,7 @@ func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
 	case p.Path != "" && !fs.ValidPath(p.Path):
 		return &Problem{Code: "index", Package: p.Name, Message: "has a folder that is not usable."}
 	case !wellFormed:
-		return &Problem{Code: "index", Package: p.Name, Message: "has no hash in the index, so that its files could not be checked.", Remedy: "Use an index that publishes hashes."}
+		return &Problem{Code: "index", Package: p.Name, Message: "has no hash in the index, so its files cannot be checked.", Remedy: "Use an index that publishes hashes."}
 	case p.Size > m.options.Archive:
 		return tooLarge(p.Name, m.options.Archive)
 	}

@@ -1,5 +1,5 @@
-// Resolves a list of npm requirements with npm, inside a jail whose only network is the registry. It writes the lock, or
-// why there is none, to result.json. No code of a package runs.
+// Resolves a list of npm requirements with npm, inside a jail that can only reach the registry. It writes the lock, or the
+// reason why there is none, to result.json. No code of a package runs.
 'use strict';
 const fs = require('node:fs');
 const { spawnSync } = require('node:child_process');
@@ -15,13 +15,13 @@ function nameOf(text) {
   return at > 0 ? text.slice(0, at) : text;
 }
 
-// Sorts npm's explanation of a failure.
+// Maps npm's explanation of a failure to an error code, a message and a package.
 function explain(text) {
   let said = {};
   try {
     said = JSON.parse(text.slice(text.indexOf('{'))).error ?? {};
   } catch {
-    return fail('index', 'npm gave no answer');
+    return fail('index', 'npm failed without an explanation');
   }
   const words = `${said.summary ?? ''} ${said.detail ?? ''}`.replace(/\/\/[^/@\s]+@/g, '//').replace(/\s+/g, ' ').trim();
   switch (said.code) {
@@ -40,7 +40,7 @@ function explain(text) {
   }
 }
 
-// Reports whether an optional package is for this machine.
+// Reports whether an optional package supports the operating system and CPU of this machine.
 function fits({ os, cpu, libc }) {
   const allows = (list, value) => !list?.length || (list.some((one) => !one.startsWith('!')) ? list.includes(value) : !list.includes(`!${value}`));
   return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc');
@@ -56,20 +56,20 @@ const nameIn = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_mo
 function locked(path, entry, given) {
   const name = entry.name ?? nameIn(path);
   if (given && (!/^(?:node_modules\/(?:@[a-z0-9._~-]+\/)?[a-z0-9._~-]+(?:\/|$))+$/i.test(path) || (entry.name !== undefined && entry.name !== nameIn(path)))) {
-    return fail('lock', `package-lock.json has ${JSON.stringify(path.slice(0, 200))}, which is an alias or no folder of a package`);
+    return fail('lock', `package-lock.json has ${JSON.stringify(path.slice(0, 200))}, which is an alias or not the folder of a package`);
   }
   if (entry.link || (entry.resolved && !/^https?:/.test(entry.resolved))) {
     return fail('refused', 'depends on an address or a link instead of a version', name);
   }
   const found = /(?:^|\s)sha512-([A-Za-z0-9+/=]+)/.exec(entry.integrity ?? '');
   if (!found) {
-    return fail('index', 'has no SHA-512 in the registry, so that its files could not be checked', name);
+    return fail('index', 'has no SHA-512 in the registry, so its files cannot be checked', name);
   }
   const license = typeof entry.license === 'string' ? entry.license : '';
   return { name, version: entry.version, path, hash: `sha512:${Buffer.from(found[1], 'base64').toString('hex')}`, url: (!given && entry.resolved) || archive(name, entry.version), license };
 }
 
-// Reads the exact packages of a package-lock.json, which must have those that the list names.
+// Returns the exact packages of a package-lock.json, which must contain all packages of the list.
 function keep(text, dependencies) {
   const stale = (why) => fail('lock', `package-lock.json ${why}; run npm install --package-lock-only again`);
   let lock;

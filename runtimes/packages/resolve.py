@@ -1,5 +1,5 @@
-# Resolves a list of Python requirements with uv, inside a jail whose only network is the package index. It writes the
-# lock, or why there is none, to result.json. Source distributions are only built, which runs their code, if the request
+# Resolves a list of Python requirements with uv, inside a jail that can only reach the package index. It writes the lock, or
+# the reason why there is none, to result.json. It builds source distributions, which runs their code, only if the request
 # has builds.
 import json
 import os
@@ -10,7 +10,7 @@ import sysconfig
 
 
 def glibc():
-    """Returns the version of the C library, or (0, 0) if it is another one."""
+    """Returns the version of glibc, or (0, 0) if the machine has another C library."""
     try:
         found = re.fullmatch(r"glibc (\d+)\.(\d+).*", os.confstr("CS_GNU_LIBC_VERSION") or "")
     except (ValueError, OSError):
@@ -25,7 +25,7 @@ OLD = {(2, 5): "manylinux1", (2, 12): "manylinux2010", (2, 17): "manylinux2014"}
 
 
 def platforms():
-    """Lists the platform tags that this machine runs, the most specific first."""
+    """Lists the platform tags of wheels that run on this machine, the most specific first."""
     tags = []
     for minor in range(LIBC[1], 4, -1) if LIBC[0] == 2 else ():
         tags.append("manylinux_2_%d_%s" % (minor, ARCH))
@@ -35,7 +35,7 @@ def platforms():
 
 
 def rank(filename):
-    """Returns how well a wheel fits this interpreter, the lower the better, or None if it does not fit."""
+    """Returns the rank of a wheel for this interpreter (lower is better), or None if it is incompatible."""
     parts = filename[: -len(".whl")].split("-")
     if not filename.endswith(".whl") or len(parts) not in (5, 6):
         return None
@@ -66,7 +66,7 @@ def rank(filename):
 
 
 def wheel(package):
-    """Chooses the wheel of a locked package."""
+    """Chooses the best wheel of a locked package."""
     fitting = []
     for one in package.get("wheels", ()):
         name = one.get("name") or one["url"].partition("#")[0].rpartition("/")[2]
@@ -90,7 +90,7 @@ def fail(code, message, package=""):
 
 
 def explain(text):
-    """Sorts the resolver's explanation of a failure."""
+    """Maps the resolver's explanation of a failure to an error code, a message and a package."""
     errors = re.findall(r"^\s*((?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception): .*)", text, flags=re.M)
     text = re.sub(r"^(error:|\s+[×╰├│]─?▶?)\s*", "", re.sub(r"\x1b\[[0-9;]*m", "", text), flags=re.M).strip()
     text = re.sub(r"[×╰├│─▶]+", "", text)

@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Source is the index from which a workspace gets the packages of an ecosystem. The zero value is the server's.
+// Source is the index from which a workspace gets the packages of an ecosystem. The zero value stands for the
+// index of the server.
 type Source struct {
 	Index string // address; it may contain a user and a password
 	Token string // bearer token, sent instead of user and password

@@ -76,7 +76,7 @@ func newWriter(root *os.Root, room int64, begun func(archive int)) *writer {
 	return &writer{root: root, room: room, begun: begun, made: map[string]bool{".": true}, tops: map[string]bool{}, metas: map[int]meta{}}
 }
 
-// write takes the next bytes of the stream. After the first error it ignores the rest.
+// write processes the next bytes of the stream. After the first error it ignores all further bytes.
 func (w *writer) write(p []byte) {
 	for len(p) > 0 && w.err == nil {
 		if w.left > 0 {

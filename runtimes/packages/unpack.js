@@ -1,6 +1,6 @@
-// Unpacks npm tarballs inside a jail without network and prints the files to stdout: for each a line of JSON with path and
-// size, then its bytes. The server writes them, and checks every path again. If the request has scripts, the packages are
-// written to the disk of the jail first, and their install scripts run there. Otherwise no code of a package runs.
+// Unpacks npm tarballs inside a jail without network. It prints each file to stdout: a line of JSON with path and size, then
+// the bytes. The server writes the files and checks every path again. If the request has scripts, the packages are first
+// written to the disk of the jail, and their install scripts run there. Otherwise no code of a package runs.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
@@ -56,7 +56,7 @@ function records(content) {
   return found;
 }
 
-// Returns the path of a member below its package: npm drops the first folder.
+// Returns the path of a member in its package. Like npm, it removes the first folder.
 function place(name) {
   const parts = name.split('/').filter((part, i) => part !== '.' || i > 0);
   if (name.startsWith('/') || name.includes('\\') || name.includes('\0') || parts.some((part) => part === '..' || part === '.')) {
@@ -152,7 +152,7 @@ function write(folder, files) {
   }
 }
 
-// Makes the commands of a package callable by name, like npm does.
+// Creates links to the commands of a package in the folder bin, so that install scripts can call them by name, as with npm.
 function link(folder) {
   const { name, bin } = JSON.parse(fs.readFileSync(path.join(top, folder, 'package.json'), 'utf8'));
   const commands = typeof bin === 'string' ? { [path.basename(String(name))]: bin } : (bin ?? {});
@@ -188,7 +188,7 @@ function install(folder) {
   }
 }
 
-// Reads a package from the disk of the jail, without the packages in its folder. Links are left out.
+// Reads the files of a package from the disk of the jail, without nested packages and links.
 function readBack(folder) {
   const files = new Map();
   const visit = (inside) => {
@@ -220,7 +220,7 @@ function attempt(i, step) {
   }
 }
 
-// Writes all packages to the disk of the jail and runs the install scripts, those of the innermost packages first.
+// Writes all packages to the disk of the jail and runs their install scripts. Scripts of nested packages run first.
 function prepare() {
   fs.mkdirSync(path.join(top, 'bin'), { recursive: true });
   const all = [...asked.archives.entries()];

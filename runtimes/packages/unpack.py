@@ -1,6 +1,6 @@
-# Unpacks wheels inside a jail without network and prints the files to stdout: for each a line of JSON with path and size,
-# then its bytes. It never writes a file. The server writes them, and checks every path again. Modules are compiled here,
-# so that no run has to. No code of a package runs.
+# Unpacks wheels inside a jail without network. It prints each file to stdout: a line of JSON with path and size, then the
+# bytes. The server writes the files and checks every path again. Modules are compiled to bytecode here, so that runs need
+# not do it. No code of a package runs.
 import importlib.util
 import json
 import os
@@ -26,7 +26,7 @@ def say(head, content=b""):
 
 
 def place(name):
-    """Returns the path of a member of a wheel among the installed files, or None if it is not installed."""
+    """Returns the installed path of a member of a wheel, or None if it is not installed."""
     if name.endswith("/"):
         return None
     parts = name.split("/")
@@ -48,11 +48,11 @@ def check(path):
     top = path.partition("/")[0]
     module = top.partition(".")[0]
     if module in sys.stdlib_module_names and (top == module and "/" in path or re.fullmatch(r"[^/.]+(\.[^/]+)?\.(py|so)", path)):
-        raise Refused("contains the module %s, which would collide with the standard library" % module)
+        raise Refused("contains the module %s, which would replace a module of the standard library" % module)
 
 
 def compiled(path, content):
-    """Returns a module's bytecode, which an interpreter uses without a look at the source, or None if it has errors."""
+    """Returns the bytecode of a module, or None if the source has errors. Interpreters use it without checking the source."""
     try:
         code = compile(content, "/packages/" + path, "exec", dont_inherit=True, optimize=0)
         return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(content), False))

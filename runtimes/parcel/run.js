@@ -1,5 +1,5 @@
-// Runs one agent's program on a machine without the server. The folder has the program, its input and its job. The result is
-// written to result.json. Calls of the host are marked lines of stdout.
+// Runs one agent's program on a machine without the server. The folder contains the program, its input and its job. The
+// result is written to result.json. Calls of host functions are marked lines of stdout.
 (require, here, inner) => {
   "use strict";
   const fs = require("node:fs");

@@ -1,5 +1,5 @@
-# Runs one agent's program on a machine without the server. The folder of this file has the program, its input and its job.
-# The result is written to out/result.json. Calls of the host are marked lines of stdout.
+# Runs one agent's program on a machine without the server. The folder of this file contains the program, its input and its
+# job. The result is written to out/result.json. Calls of host functions are marked lines of stdout.
 import inspect
 import json
 import os
@@ -13,7 +13,7 @@ DEPTH = 256
 
 
 class Stop(Exception):
-    """Ends the run with this error."""
+    """An error that ends the run."""
 
     def __init__(self, kind, message, **more):
         super().__init__(message)
@@ -21,11 +21,11 @@ class Stop(Exception):
 
 
 class Denied(PermissionError):
-    """A host function that a program on this machine does not have."""
+    """A host function that is not available on this machine."""
 
 
 class Context:
-    """The functions of the host for a program."""
+    """The object ctx, with the host functions that a program can call."""
 
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
@@ -65,7 +65,7 @@ def relative(path):
 
 
 def arguments(function, value, ctx):
-    """Binds the input: all of it to a first parameter named input, otherwise its properties by name."""
+    """Binds the input: the whole input to a first parameter named input, otherwise its properties by name."""
     listed = list(inspect.signature(function).parameters.values())
     title = getattr(function, "__name__", "main")
     if title == "run" and [p.name for p in listed[:2]] == ["action", "args"]:
@@ -109,7 +109,7 @@ def arguments(function, value, ctx):
 
 
 def flaw(value, path, above):
-    """Raises the error of the first value that is not JSON."""
+    """Raises an error that names the first value that JSON does not support."""
     if value is None or isinstance(value, (str, bool, int)):
         return
     if isinstance(value, float):
@@ -146,7 +146,7 @@ def encode(value, largest):
 
 
 def describe(error, entry):
-    """Describes an exception in terms of the program's files."""
+    """Describes an exception with its position in the program's files."""
     if isinstance(error, Stop):
         return error.error
     message = "".join(traceback.format_exception_only(error)).strip()

@@ -1,5 +1,5 @@
-# Runs one agent's script on a machine without the server. The folder of this file has the script, its input and its job.
-# $OUTPUT is the file with the result. Calls of the host are marked lines of stdout.
+# Runs one agent's script on a machine without the server. The folder of this file contains the script, its input and its
+# job. $OUTPUT is the result file. Calls of host functions are marked lines of stdout.
 here=${BASH_SOURCE[0]%/*}
 values=()
 {

@@ -50,7 +50,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 		err = json.Unmarshal(data, &a)
 	}
 	if err != nil || a.RunID == "" {
-		return c.failed("does not answer as an Atelier.", "Check the url in "+File+": it is the address of the server, without /api/v1.")
+		return c.failed("does not answer like an Atelier server.", "Check the url in "+File+": it is the address of the server, without /api/v1.")
 	}
 	if answered.StatusCode == http.StatusOK { // the service answered with the result of a run that it refused to start
 		return c.whole(data)

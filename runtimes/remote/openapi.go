@@ -17,7 +17,7 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	}
 	c.started()
 	headers := map[string]string{"Accept": "application/json"}
-	if c.service.Idempotent { // only an idempotent service receives the key
+	if c.service.Idempotent { // others receive no key: with a key, a service may continue the program after the caller is gone
 		headers["Idempotency-Key"] = key(c.job)
 	}
 	for attempt := 1; ; attempt++ {
@@ -31,14 +31,14 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 		case int64(len(data)) > c.mostAnswer():
 			return c.relay.TooLarge()
 		case answer.StatusCode == http.StatusAccepted:
-			return c.failed("answers before the program has ended.", "Use a service that waits for the program, or the protocol atelier.")
+			return c.failed("answered before the program ended.", "Use a service that waits for the program, or the protocol atelier.")
 		case err == nil:
 			return c.whole(data)
 		case ctx.Err() != nil:
 			return c.ended(ctx)
 		}
 		if !c.service.Idempotent || attempt == maxAttempts {
-			return c.failed("broke off its answer.", "Find out whether the program had an effect before you run it again.")
+			return c.failed("sent an incomplete answer.", "Find out whether the program had an effect before you run it again.")
 		}
 		if !c.pause(ctx, attempt, 0) {
 			return c.ended(ctx)

@@ -12,7 +12,7 @@ import (
 	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
 )
 
-// ids of host objects: the first byte is the kind, the last the number.
+// Kinds of host objects. An object's ID has the kind in its first byte and a number in its last byte.
 const (
 	ctxObject      = 1
 	responseObject = 2
@@ -26,7 +26,7 @@ func object(kind, number byte) *pb.Uuid {
 	return &pb.Uuid{Data: id}
 }
 
-// instance adds an object whose methods the guest answers.
+// instance adds a host object, whose methods the guest implements.
 func (a *arena) instance(class string, kind, number byte, attributes ...*pb.NodePair) uint32 {
 	of := a.add(&pb.MontyNode{Kind: &pb.MontyNode_Type{Type: &pb.Type{Name: class, Id: object(kind+128, 0), Origin: pb.TypeOrigin_TYPE_ORIGIN_HOST}}})
 	return a.add(&pb.MontyNode{Kind: &pb.MontyNode_ClassInstance{ClassInstance: &pb.ClassInstanceNode{
@@ -38,8 +38,8 @@ func (a *arena) attribute(name string, value uint32) *pb.NodePair {
 	return &pb.NodePair{Key: a.text(name), Value: value}
 }
 
-// call binds the input to the parameters of main as Python's engine does: all of it to a first parameter named input,
-// otherwise its properties by name.
+// call returns the code that calls main with the input, like the engine for Python. If the first parameter is named input,
+// it receives the whole input. Otherwise the parameters receive the properties of the input with their names.
 func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) {
 	values := &arena{}
 	feed := &pb.Feed{}
@@ -49,7 +49,7 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 		return name
 	}
 	var properties map[string]json.RawMessage
-	_ = json.Unmarshal(s.job.Input, &properties) // nil if the input is no object
+	_ = json.Unmarshal(s.job.Input, &properties) // properties stays nil if the input is not an object
 	isObject := strings.HasPrefix(strings.TrimSpace(string(s.job.Input)), "{")
 	var args, missing []string
 	if main.skill() {
@@ -72,7 +72,7 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 					rest[k] = v
 				}
 			}
-			value, _ = json.Marshal(rest) // of valid JSON
+			value, _ = json.Marshal(rest) // valid JSON always marshals
 		case i == 0 && (name == "input" || name == "" && p.name != ""):
 			value = s.job.Input
 		case name == "ctx" || name == "context":
@@ -107,12 +107,13 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 	return feed, nil, nil
 }
 
-// skill reports whether the program is an existing skill, run(action, args).
+// skill reports whether the function has the form of a skill: run(action, args).
 func (f function) skill() bool {
 	return f.name == "run" && len(f.parameters) >= 2 && f.parameters[0].name == "action" && f.parameters[1].name == "args"
 }
 
-// action calls a skill with the action that the input names, or else with "run" and the whole input.
+// action returns the code that calls a skill. If the input has the property action, the skill receives it and the property
+// args; otherwise it receives the action "run" and the whole input.
 func (s *session) action(feed *pb.Feed, values *arena, properties map[string]json.RawMessage, isObject bool) (*pb.Feed, *runtimes.ProgramError, error) {
 	action, args := json.RawMessage(`"run"`), s.job.Input
 	var name string
@@ -130,7 +131,7 @@ func (s *session) action(feed *pb.Feed, values *arena, properties map[string]jso
 	return feed, nil, nil
 }
 
-// takes reports whether a parameter has the name of a property.
+// takes reports whether a parameter can receive the property with a name.
 func (f function) takes(name string) bool {
 	for _, p := range f.parameters {
 		if p.name == name && !p.positional {
@@ -150,12 +151,12 @@ func argument(p parameter, value string) string {
 	return p.name + "=" + value
 }
 
-// context adds ctx.
+// context adds the object ctx to values.
 func (s *session) context(values *arena) uint32 {
 	return values.instance("Context", ctxObject, 0, values.attribute("env", values.object(s.job.Env)))
 }
 
-// answer answers a call of the program.
+// answer executes a call of the program and returns the reply to the interpreter.
 func (s *session) answer(event *pb.ChildEvent) (*pb.ParentRequest, error) {
 	switch kind := event.GetKind().(type) {
 	case *pb.ChildEvent_FunctionCall:
@@ -165,7 +166,7 @@ func (s *session) answer(event *pb.ChildEvent) (*pb.ParentRequest, error) {
 	case *pb.ChildEvent_NameLookup:
 		return &pb.ParentRequest{Kind: &pb.ParentRequest_ResumeNameLookup{ResumeNameLookup: &pb.ResumeNameLookup{Kind: &pb.ResumeNameLookup_Undefined{Undefined: &pb.Unit{}}}}}, nil
 	case *pb.ChildEvent_ResolveFutures:
-		return nil, errors.New("monty waits for a call that was answered")
+		return nil, errors.New("monty waits for a call that already has a reply")
 	}
 	return nil, fmt.Errorf("monty sent an unknown event: %T", event.GetKind())
 }
@@ -182,7 +183,7 @@ func raises(kind, message string) *pb.ExtFunctionResult {
 	return &pb.ExtFunctionResult{Kind: &pb.ExtFunctionResult_Error{Error: &pb.RaisedException{ExcType: kind, Message: &message}}}
 }
 
-// system answers a call of the operating system. The program has an environment, sleeps, and nothing else.
+// system replies to a call of the operating system. A program can only read its environment and sleep.
 func (s *session) system(call *pb.OsCall) *pb.ParentRequest {
 	values := &arena{}
 	switch kind := call.GetCall().(type) {
@@ -204,7 +205,7 @@ func (s *session) system(call *pb.OsCall) *pb.ParentRequest {
 	return resume(call.GetCallId(), values, &pb.ExtFunctionResult{Kind: &pb.ExtFunctionResult_NotHandled{NotHandled: &pb.Unit{}}})
 }
 
-// function answers a call of a method of ctx, or of a response.
+// function executes a call of a method of ctx or of a response, and returns the reply.
 func (s *session) function(call *pb.FunctionCall) (*pb.ParentRequest, error) {
 	id := call.GetObjectId().GetData()
 	values := &arena{}
@@ -218,7 +219,7 @@ func (s *session) function(call *pb.FunctionCall) (*pb.ParentRequest, error) {
 	return s.answered(call.GetCallId(), values, result, err)
 }
 
-// answered is the answer to a call: its result, or the exception for its error.
+// answered returns the reply to a call: its result, or the exception for its error.
 func (s *session) answered(id uint32, values *arena, result uint32, err error) (*pb.ParentRequest, error) {
 	var refused *runtimes.CallError
 	var bad *flaw
@@ -233,7 +234,7 @@ func (s *session) answered(id uint32, values *arena, result uint32, err error) (
 	return resume(id, values, returns(result)), nil
 }
 
-// refusal is the exception that a program sees for a refused call.
+// refusal returns the exception that a program receives for a refused call.
 func (s *session) refusal(e *runtimes.CallError) *pb.ExtFunctionResult {
 	switch e.Code {
 	case "denied":
@@ -245,7 +246,7 @@ func (s *session) refusal(e *runtimes.CallError) *pb.ExtFunctionResult {
 	return raises("RuntimeError", e.Message)
 }
 
-// given are the arguments of a call, as JSON.
+// given holds the arguments of a call as JSON.
 type given struct {
 	list  []json.RawMessage
 	named map[string]json.RawMessage
@@ -282,7 +283,8 @@ func arguments(call *pb.FunctionCall) (given, error) {
 	return g, nil
 }
 
-// pop returns an argument by position or name, and removes it. It is nil if it was not given.
+// pop returns an argument by position or, if there is none, by name, and removes a named one. It returns nil if the argument
+// is missing.
 func (g *given) pop(position int, name string) json.RawMessage {
 	if position < len(g.list) {
 		return g.list[position]
@@ -292,7 +294,7 @@ func (g *given) pop(position int, name string) json.RawMessage {
 	return value
 }
 
-// text returns an argument as text, as str does for the usual values.
+// text returns an argument as text: a string unchanged, and another value as its JSON.
 func text(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
@@ -346,12 +348,12 @@ func (s *session) method(call *pb.FunctionCall, values *arena) (uint32, error) {
 	return s.invoke(name, g.named, values)
 }
 
-// notForPrograms refuses a function that only this process may call.
+// notForPrograms returns the error for a host function that only the guest may call, not the program.
 func notForPrograms(name string) error {
 	return &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions"}
 }
 
-// tooMany refuses arguments without a name.
+// tooMany returns the error for too many positional arguments.
 func (g *given) tooMany(function string, most int) error {
 	return &flaw{message: fmt.Sprintf("ctx.%s takes at most %d arguments without a name, not %d", function, most, len(g.list))}
 }
@@ -366,7 +368,8 @@ func orElse(value json.RawMessage, other string) json.RawMessage {
 	return value
 }
 
-// invoke calls a host function and adds its result. If it has to wait, the state of the program is stored meanwhile.
+// invoke calls a host function and adds its result to values. If the result needs the end of another run, invoke waits for
+// it.
 func (s *session) invoke(name string, args any, values *arena) (uint32, error) {
 	result, err := s.host.call(name, args)
 	var refused *runtimes.CallError
@@ -379,7 +382,7 @@ func (s *session) invoke(name string, args any, values *arena) (uint32, error) {
 	return values.json(result)
 }
 
-// camel returns the name of a host function: read_file is readFile.
+// camel converts the name of a method to the name of the host function: read_file becomes readFile.
 func camel(name string) string {
 	head, rest, _ := strings.Cut(name, "_")
 	for _, part := range strings.Split(rest, "_") {
@@ -390,7 +393,7 @@ func camel(name string) string {
 	return head
 }
 
-// levels are the names of log levels, with those of Python's logging.
+// levels maps names of log levels, including those of Python's logging, to the levels of the contract.
 var levels = map[string]string{"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
 func (s *session) log(g given, values *arena) (uint32, error) {
@@ -424,7 +427,7 @@ func (s *session) log(g given, values *arena) (uint32, error) {
 	return s.invoke("log", args, values)
 }
 
-// callTool calls another agent: ctx.call_tool(reference, input), or with the properties of the input by name.
+// callTool calls another agent: ctx.call_tool(reference, input). The properties of the input may also be named arguments.
 func (s *session) callTool(g given, values *arena) (uint32, error) {
 	if len(g.list) == 0 || len(g.list) > 2 {
 		return 0, &flaw{message: "ctx.call_tool needs a reference and at most one input; other arguments must be named"}
@@ -446,7 +449,7 @@ func (s *session) callTool(g given, values *arena) (uint32, error) {
 	return s.invoke("callTool", map[string]any{"reference": reference, "input": orElse(input, "{}")}, values)
 }
 
-// response is the answer to a fetch.
+// response is the result of ctx.fetch.
 type response struct {
 	URL        string     `json:"url"`
 	Status     int        `json:"status"`
@@ -510,7 +513,7 @@ func (s *session) fetch(g given, values *arena) (uint32, error) {
 	return values.instance("Response", responseObject, byte(len(s.responses)-1), attributes...), nil
 }
 
-// pairs returns headers as a list, from a dict or a list.
+// pairs converts headers to a list of name and value. Programs pass a dict or such a list.
 func pairs(value json.RawMessage) ([][]string, error) {
 	var list [][]string
 	if json.Unmarshal(value, &list) == nil {

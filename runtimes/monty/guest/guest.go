@@ -1,6 +1,6 @@
-// Package guest is the part of the monty engine that runs inside the sandbox. It starts the Monty interpreter next to
-// itself and speaks its protocol: it feeds the program, answers its calls, and reports its result. The program has no
-// other way out of the interpreter.
+// Package guest is the part of the monty engine that runs inside the sandbox. It starts the Monty interpreter as a child
+// process and uses its protocol: it sends the program, executes its calls, and reports its result. The program can reach
+// nothing outside of the interpreter except through these calls.
 package guest
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// Argument is the first argument of the process that Main serves.
+// Argument is the first argument of a process that runs a Monty program.
 const Argument = "run-monty"
 
-// Job is the line that the process reads before it begins.
+// Job is the JSON of the line that the process reads from the server at its start.
 type Job struct {
 	Entry     string            `json:"entry"`
 	Source    string            `json:"source"`
 	Input     json.RawMessage   `json:"input"`
 	Env       map[string]string `json:"env"`
-	Memory    int64             `json:"memory"`    // bytes of the program's values
-	Recursion int64             `json:"recursion"` // depth of calls
-	Largest   int64             `json:"largest"`   // bytes of the result
+	Memory    int64             `json:"memory"`    // maximum memory of the program's values in bytes
+	Recursion int64             `json:"recursion"` // maximum depth of calls
+	Largest   int64             `json:"largest"`   // maximum size of the result in bytes
 	Resume    *Waiting          `json:"resume,omitempty"`
 }
 
-// Main must be called first in main. If args are those of a process that runs a Monty program, it does so and returns
-// the exit code.
+// Main must be called first in main. If args are those of a process that runs a Monty program, it runs the program and
+// returns the exit code. Otherwise ours is false.
 func Main(args []string) (code int, ours bool) {
 	if len(args) != 3 || args[1] != Argument {
 		return 0, false
@@ -62,7 +62,7 @@ func serve(interpreter string) error {
 		return fmt.Errorf("job: %w", err)
 	}
 	s := &session{job: job, in: in, out: bufio.NewReader(out), stdout: os.Stdout, stderr: os.Stderr, host: host}
-	if err := s.configure(); err != nil { // the program has not started, so this is not its fault
+	if err := s.configure(); err != nil { // the program has not started, so this is an error of the server
 		return err
 	}
 	if err := host.send(map[string]any{"start": true}); err != nil {
@@ -79,20 +79,20 @@ func serve(interpreter string) error {
 	return host.send(last)
 }
 
-// end is the last message. The server recognizes a long one by its first member.
+// end is the last message to the server. End must be the first field, because the server recognizes a long message by it.
 type end struct {
 	End  map[string]any `json:"end"`
 	Code int            `json:"code"`
 }
 
-// channel is descriptor 3: lines of JSON to the server, and its replies.
+// channel is the connection to the server on file descriptor 3. Both sides send lines of JSON.
 type channel struct {
 	io.Writer
 	in    *bufio.Reader
 	calls int64
 }
 
-// maxCall bounds the line of a host call, as the server does.
+// maxCall is the maximum size of the line of a host call in bytes, which the server enforces, too.
 const maxCall = 1 << 20
 
 func (c *channel) send(message any) error {
@@ -112,7 +112,8 @@ func (c *channel) read(into any) error {
 	return json.Unmarshal(line, into)
 }
 
-// call calls a host function and waits for its reply. A *runtimes.CallError is the program's to handle.
+// call calls a host function and waits for its reply. A *runtimes.CallError becomes an exception of the program; other
+// errors end the process.
 func (c *channel) call(name string, args any) (json.RawMessage, error) {
 	text, err := program.JSON(args)
 	if err != nil {

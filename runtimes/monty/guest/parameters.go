@@ -10,12 +10,12 @@ type parameter struct {
 	name       string
 	positional bool // callers cannot pass it by name
 	rest       bool // *args
-	others     bool // **properties
+	others     bool // **kwargs
 	optional   bool
 }
 
-// entry matches a function at the top of a program. Monty has no introspection of functions, so their parameters are
-// read from the source.
+// entry matches the definition of main or run at the top level of a program. Monty has no introspection of functions, so
+// their parameters are parsed from the source.
 var entry = regexp.MustCompile(`(?m)^(async[ \t]+)?def[ \t]+(main|run)[ \t]*\(`)
 
 // function is the definition of main or run.
@@ -26,7 +26,7 @@ type function struct {
 	parameters []parameter
 }
 
-// find returns the last definition of main, or else of run.
+// find returns the last definition of main, or the last one of run if there is no main.
 func find(source string) (function, bool) {
 	plain := blank(source)
 	var found function
@@ -41,7 +41,7 @@ func find(source string) (function, bool) {
 	return found, ok
 }
 
-// blank replaces the contents of strings and comments by spaces. Offsets and lines stay.
+// blank replaces the contents of strings and comments by spaces. Offsets and line numbers stay the same.
 func blank(source string) string {
 	out := []byte(source)
 	erase := func(from, to int) {
@@ -71,7 +71,7 @@ func blank(source string) string {
 	return string(out)
 }
 
-// quoted returns the end of the string that begins at i.
+// quoted returns the offset after the string literal that begins at i.
 func quoted(source string, i int) int {
 	mark := source[i : i+1]
 	if strings.HasPrefix(source[i:], strings.Repeat(mark, 3)) {
@@ -84,7 +84,7 @@ func quoted(source string, i int) int {
 		case strings.HasPrefix(source[j:], mark):
 			return j + len(mark)
 		case source[j] == '\n' && len(mark) == 1:
-			return j // not a string after all
+			return j // the literal is not terminated
 		default:
 			j++
 		}
@@ -92,7 +92,7 @@ func quoted(source string, i int) int {
 	return len(source)
 }
 
-// parameters reads a list of parameters up to its closing bracket.
+// parameters parses a list of parameters up to its closing parenthesis.
 func parameters(text string) []parameter {
 	var all []parameter
 	depth, start := 0, 0
@@ -133,7 +133,7 @@ func parameters(text string) []parameter {
 	return all
 }
 
-// hasDefault reports whether a parameter has a value of its own. An annotation may contain ==, in brackets.
+// hasDefault reports whether a parameter has a default value. It ignores = in brackets, because an annotation may contain ==.
 func hasDefault(part string) bool {
 	depth := 0
 	for i := range len(part) {

@@ -16,30 +16,31 @@ import (
 	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
 )
 
-// protocol is the version of the protocol with the interpreter.
+// protocol is the version of the interpreter's protocol.
 const protocol = 6
 
-// maxMessage bounds a message of the interpreter. The control group bounds its memory.
+// maxMessage is the maximum size of a message from the interpreter, in bytes.
 const maxMessage = 64 << 20
 
-// Bounds of the text and the stack of an exception.
+// Maximum sizes of the text and the stack trace of an exception, in bytes.
 const (
 	maxErrorText  = 16 << 10
 	maxErrorStack = 64 << 10
 )
 
-// unsupported begins the message about syntax that the interpreter does not have. It comes before any code runs.
+// unsupported is the start of the interpreter's error message for Python syntax that it does not support. This error occurs
+// before any code runs.
 const unsupported = "The monty syntax parser does not yet support"
 
-// session is one program in an interpreter.
+// session runs one program in an interpreter.
 type session struct {
 	job            Job
 	in             io.Writer
 	out            *bufio.Reader
 	stdout, stderr io.Writer
 	host           *channel
-	responses      []*response         // of fetch, by the last byte of their ids
-	denied         *runtimes.CallError // the last refusal that the program saw
+	responses      []*response         // results of fetch, by the last byte of their object IDs
+	denied         *runtimes.CallError // last denied call, nil if no call was denied
 }
 
 // run executes the program and calls its main. An error means that the interpreter failed.
@@ -70,7 +71,7 @@ func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 	return s.result(done)
 }
 
-// result writes the value that main returned.
+// result returns the value that main returned as JSON.
 func (s *session) result(done *pb.Complete) (json.RawMessage, *runtimes.ProgramError, error) {
 	e := &encoder{nodes: done.GetValues().GetNodes(), largest: int(s.job.Largest)}
 	err := e.write(done.GetValue(), "output", 0)
@@ -87,7 +88,7 @@ func (s *session) result(done *pb.Complete) (json.RawMessage, *runtimes.ProgramE
 	return e.out.Bytes(), nil, err
 }
 
-// configure sets the limits. The server ends a program that runs too long, and counts its sleep.
+// configure sends the limits to the interpreter. It allows long sleeps, because the server enforces the time limit.
 func (s *session) configure() error {
 	memory, depth, pause, sleep := uint64(s.job.Memory), uint64(s.job.Recursion), uint32(0), uint64(24*3600*1e6)
 	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Configure{Configure: &pb.Configure{
@@ -104,12 +105,13 @@ func (s *session) configure() error {
 	return nil
 }
 
-// feed runs code to its end, and answers its calls meanwhile. isProgram: the code is the program itself.
+// feed runs code to its end and executes its calls. isProgram is set if the code is the program itself, and not the call of
+// main.
 func (s *session) feed(feed *pb.Feed, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
 	return s.proceed(&pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}, isProgram)
 }
 
-// proceed sends a request and answers calls until the code ends.
+// proceed sends a request and executes calls until the code ends.
 func (s *session) proceed(request *pb.ParentRequest, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
 	for {
 		event, err := s.ask(request)
@@ -129,7 +131,7 @@ func (s *session) proceed(request *pb.ParentRequest, isProgram bool) (*pb.Comple
 	}
 }
 
-// ask sends a request and returns the event that ends the turn. It prints the output in between.
+// ask sends a request and returns the first event that needs a reply or ends the code. It prints output events meanwhile.
 func (s *session) ask(request *pb.ParentRequest) (*pb.ChildEvent, error) {
 	text, err := proto.Marshal(request)
 	if err != nil {
@@ -180,8 +182,8 @@ func (s *session) read() (*pb.ChildEvent, error) {
 	return event, proto.Unmarshal(text, event)
 }
 
-// failure describes an exception in terms of the user's source. The second feed is our call of main, so its frames are
-// left out.
+// failure describes an exception with its position in the user's source. It leaves out the stack frames of the code that
+// calls main.
 func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: e.GetExcType()}
 	if e.GetMessage() != "" {
@@ -201,7 +203,7 @@ func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.Progr
 		}
 	}
 	if n := len(frames); n > 0 {
-		// Monty reports the end of the file as a line of its own.
+		// Monty reports an error at the end of the file on an additional line.
 		failure.File, failure.Line, failure.Column = s.job.Entry, int(frames[n-1].GetStart().GetLine()), int(frames[n-1].GetStart().GetColumn())
 		if last := strings.Count(strings.TrimRight(s.job.Source, "\n"), "\n") + 1; failure.Line > last {
 			failure.Line, failure.Column = last, 0
@@ -226,7 +228,7 @@ func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.Progr
 	return failure
 }
 
-// cut keeps the beginning and the end of a text that is too long.
+// cut shortens a text that is longer than most bytes: it removes the middle.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -234,5 +236,5 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most/2], "") + "\n…\n" + strings.ToValidUTF8(text[len(text)-most/2:], "")
 }
 
-// ours reports whether a frame is in the program's file.
+// ours reports whether a stack frame is in the program's file.
 func (s *session) ours(file string) bool { return file == s.job.Entry || file == "<python-input-0>" }

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// arena collects the values of one message. A container follows its children.
+// arena collects the values of one message. Containers refer to their children by index, and come after them.
 type arena struct{ nodes []*pb.MontyNode }
 
 func (a *arena) add(node *pb.MontyNode) uint32 {
@@ -49,7 +49,7 @@ func (a *arena) object(values map[string]string) uint32 {
 	return a.add(&pb.MontyNode{Kind: &pb.MontyNode_Dict{Dict: pairs}})
 }
 
-// json adds a JSON value. Integers keep their digits and objects the order of their names.
+// json adds a JSON value. It preserves all digits of integers and the order of the names in objects.
 func (a *arena) json(text []byte) (uint32, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -122,7 +122,7 @@ func (a *arena) dict(dec *json.Decoder, depth int) (uint32, error) {
 func (a *arena) number(text string) (uint32, error) {
 	if strings.ContainsAny(text, ".eE") {
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil && !math.IsInf(f, 0) { // Python reads 1e999 as infinity
+		if err != nil && !math.IsInf(f, 0) { // 1e999 becomes infinity, as in Python
 			return 0, err
 		}
 		return a.add(&pb.MontyNode{Kind: &pb.MontyNode_Float{Float: f}}), nil
@@ -142,17 +142,18 @@ type flaw struct{ message, remedy string }
 
 func (f *flaw) Error() string { return f.message }
 
-// encoder writes a value of an arena as JSON.
+// encoder encodes a value of an arena as JSON.
 type encoder struct {
 	nodes   []*pb.MontyNode
 	largest int
 	out     bytes.Buffer
 }
 
-// errTooLarge ends an encoding: the result is larger than allowed. Shared values can make a small arena a huge text.
+// errTooLarge is the error for a result whose JSON is too large. Even a small arena can have a huge JSON, because values can
+// refer to the same value many times.
 var errTooLarge = fmt.Errorf("the result is too large")
 
-// write appends a value. path names it for errors.
+// write appends the value at an index. path is its path in the result, for error messages.
 func (e *encoder) write(at uint32, path string, depth int) error {
 	switch {
 	case e.out.Len() > e.largest:
@@ -237,7 +238,7 @@ func (e *encoder) dict(pairs []*pb.NodePair, path string, depth int) error {
 	return nil
 }
 
-// key returns the name of a dict's entry. As in Python's json, None, booleans and numbers become text.
+// key returns a key of a dict as a JSON name. As in Python's json, None, booleans and numbers become text.
 func (e *encoder) key(at uint32, path string) (string, error) {
 	if int(at) >= len(e.nodes) {
 		return "", &flaw{message: path + ": refers to a value that does not exist"}
@@ -260,7 +261,7 @@ func (e *encoder) key(at uint32, path string) (string, error) {
 	return "", &flaw{path + ": a key of type " + name + " is not JSON", "Use strings as keys."}
 }
 
-// step returns the path from an object to its member.
+// step returns the part of a path for the property of an object: .name, or ["name"] if the name is not an identifier.
 func step(name string) string {
 	for i, c := range name {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
@@ -293,7 +294,7 @@ func decimal(f float64) string {
 	return text
 }
 
-// described returns the name of a value's type, and how to make JSON of it.
+// described returns the name of a value's type, and a remedy that makes the value valid in JSON.
 func described(node *pb.MontyNode) (name, remedy string) {
 	switch v := node.GetKind().(type) {
 	case *pb.MontyNode_Bytes:

@@ -8,14 +8,15 @@ import (
 	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
 )
 
-// Version is the version of the interpreter that this package speaks with. Only this version continues a state that it
-// has written.
+// Version is the version of the interpreter that this package supports. A saved state can only be continued by the version
+// that wrote it.
 const Version = "1.4.0"
 
-// mostState bounds the state of a waiting program, so that it fits into a call. A larger one is not stored.
+// mostState is the maximum size of the saved state of a waiting program in bytes, so that it fits into a host call. A larger
+// state is not saved.
 const mostState = 640 << 10
 
-// Waiting is a program that waits for the end of a run, as it is stored. Another process continues it.
+// Waiting is the saved state of a program that waits for the end of another run. Another process can continue it.
 type Waiting struct {
 	RunID     string      `json:"runId"`
 	Maker     string      `json:"maker,omitempty"` // version of the interpreter that wrote the state
@@ -23,8 +24,8 @@ type Waiting struct {
 	Responses []*response `json:"responses,omitempty"`
 }
 
-// wait waits for the end of a called run and returns its output. The program stays in this process; the server stores its
-// state, and continues it in another process if this one ends with the server.
+// wait waits for the end of a called run and returns its output. Meanwhile the program stays in this process, and the
+// server stores its state. After a restart of the server, another process continues the program from the state.
 func (s *session) wait(runID string) (json.RawMessage, error) {
 	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Dump{Dump: &pb.Unit{}}})
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *session) wait(runID string) (json.RawMessage, error) {
 	return s.host.call(runtimes.AwaitFunction, waiting)
 }
 
-// kept is the size of the responses that the program may still read.
+// kept returns the approximate size of the stored responses in bytes.
 func (s *session) kept() (bytes int) {
 	for _, r := range s.responses {
 		bytes += len(r.URL) + len(r.Base64) + 1<<10
@@ -48,7 +49,7 @@ func (s *session) kept() (bytes int) {
 	return bytes
 }
 
-// resume continues a program that waited in an earlier process.
+// resume continues a program from its saved state.
 func (s *session) resume() (json.RawMessage, *runtimes.ProgramError, error) {
 	event, err := s.ask(&pb.ParentRequest{Kind: &pb.ParentRequest_Load{Load: &pb.State{State: s.job.Resume.State}}})
 	if err != nil {
