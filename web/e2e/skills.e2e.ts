@@ -1,4 +1,5 @@
 // The skills page shows a folder on disk.
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -33,11 +34,14 @@ describe('skills', () => {
     const { page } = session;
     await page.goto('/studio/skills');
     await page.getByRole('heading', { name: 'No skills yet' }).waitFor();
-    await write('handler.py', 'def greet(name):\n    return {"text": name}\n');
-    await write('schema.json', '{"input": {"type": "object"}, "output": {"type": "object"}}');
-    await write('skill.yaml', settings('1.0.0'));
+    await page.getByRole('button', { name: 'Copy the commands that make a skill' }).waitFor();
+    // The commands that the empty page shows make a skill that works.
+    const commands = await page.getByRole('region', { name: 'Commands that make a skill' }).innerText();
+    execFileSync('bash', ['-e', '-c', commands]);
     const row = page.getByRole('table', { name: 'Skills' }).getByRole('row').filter({ hasText: 'Greets somebody.' });
     await row.getByText('1.0.0').waitFor();
+    const called = await atelier.api('POST', '/skills/execute', { skill: 'greet', args: { name: 'Ada' } });
+    expect(called.body).toMatchObject({ success: true });
     await write('handler.py', 'def greet(name:\n');
     await write('skill.yaml', settings('1.1.0'));
     await row.getByText('greet/handler.py:1').waitFor();

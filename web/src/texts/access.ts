@@ -11,6 +11,7 @@ export const accountPage = {
   role: 'Role',
   signedInWithAToken:
     'You are signed in with a token, which has no password. Revoking it on the Tokens page ends its sessions.',
+  passwordLead: 'With a password you sign in without a link or a token.',
   passwordIsChanged: 'Password changed',
   currentPassword: 'Current password',
   presentPasswordHint: 'Leave it empty if you have none yet.',

@@ -15,12 +15,34 @@ export const skillsPage = {
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   noneYet: 'No skills yet',
-  makeAFolder: 'Make a folder with three files.',
-  folderExample:
-    'greet/\n  skill.yaml    name, description, version\n  schema.json   the input and the output\n  handler.py    def run(action, args): …',
+  makeAFolder: 'Make a folder with settings, schemas and a program. These commands make one:',
+  copyCommands: 'Copy',
+  copyTheCommands: 'Copy the commands that make a skill',
+  exampleCommands: 'Commands that make a skill',
+  /** Commands for a shell that write a whole skill into the watched folder. */
+  example: (directory: string) =>
+    `cd '${directory}'
+mkdir greet && cd greet
+cat > schema.json <<'END'
+{"input": {"type": "object", "required": ["name"],
+           "properties": {"name": {"type": "string"}}},
+ "output": {"type": "object"}}
+END
+cat > handler.py <<'END'
+def greet(name):
+    return {"text": "Hello, " + name}
+END
+cat > skill.yaml <<'END'
+name: greet
+version: 1.0.0
+description: Greets somebody.
+handler: handler.greet
+END
+`,
   putItThere: (directory: ReactNode, command: ReactNode) =>
-    rich`Put it into ${directory}, or install it with ${command}. It becomes a version at once.`,
+    rich`A folder in ${directory} becomes a version at once and is listed here. One that is elsewhere is installed with ${command}.`,
   callIt: (call: ReactNode) => rich`Call it by name with ${call}, or open it here like any other agent.`,
+  copyTheFolder: 'Copy the path of the watched folder',
   broken: (n: number) =>
     `${plural(n, { one: 'folder is', other: 'folders are' })} broken. The version installed before still runs.`,
   aDraftWaits: 'draft waiting',

@@ -1,9 +1,10 @@
+import { classes } from './classes';
 import css from './Avatar.module.css';
 
 /** The initials of a person on a colour that stays the same for the name. */
-export function Avatar({ name }: { name: string }) {
+export function Avatar({ name, large = false }: { name: string; large?: boolean }) {
   return (
-    <span className={css.avatar} data-hue={hueOf(name)} aria-hidden>
+    <span className={classes(css.avatar, large && css.large)} data-hue={hueOf(name)} aria-hidden>
       {initialsOf(name)}
     </span>
   );

@@ -3,13 +3,16 @@ import { refreshSessions, useSession } from '../../api/queries';
 import { changePassword } from '../../api/verbs';
 import { notify } from '../../state/notices';
 import { accountPage as say } from '../../texts/access';
+import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../../frame/Page';
+import type { Role } from '../../api/types';
 import { complaint } from './complaint';
+import { roleIcons } from './roles';
 import { Sessions } from './Sessions';
 import css from './TokensPage.module.css';
 
@@ -29,29 +32,51 @@ export function AccountPage() {
             {data?.actor.type === 'token' && <p className={entries.lead}>{say.signedInWithAToken}</p>}
           </div>
           {data && (
-            <dl className={css.facts}>
-              <dt>{say.name}</dt>
-              <dd>{data.actor.name}</dd>
-              <dt>{say.workspace}</dt>
-              <dd>{data.workspace.title}</dd>
-              {role !== undefined && (
-                <>
-                  <dt>{say.role}</dt>
-                  <dd>{role}</dd>
-                </>
-              )}
-            </dl>
+            <div className={css.profile}>
+              <Avatar name={data.actor.name} large />
+              <dl className={css.profileFacts}>
+                <div>
+                  <dt>{say.name}</dt>
+                  <dd>{data.actor.name}</dd>
+                </div>
+                <div>
+                  <dt>{say.workspace}</dt>
+                  <dd>{data.workspace.title}</dd>
+                </div>
+                {role !== undefined && (
+                  <div>
+                    <dt>{say.role}</dt>
+                    <dd>
+                      <RoleMark role={role} />
+                    </dd>
+                  </div>
+                )}
+              </dl>
+            </div>
           )}
         </section>
         {data?.actor.type === 'user' && (
           <section className={entries.section}>
-            <h2>{say.password}</h2>
+            <div>
+              <h2>{say.password}</h2>
+              <p className={entries.lead}>{say.passwordLead}</p>
+            </div>
             <Password />
           </section>
         )}
         <Sessions />
       </Column>
     </Page>
+  );
+}
+
+function RoleMark({ role }: { role: Role }) {
+  const Icon = roleIcons[role];
+  return (
+    <span className={css.role}>
+      <Icon size={14} aria-hidden />
+      {role}
+    </span>
   );
 }
 
@@ -72,25 +97,27 @@ function Password() {
     });
   };
   return (
-    <form className={css.narrow} onSubmit={submit}>
-      <TextField
-        label={say.currentPassword}
-        hint={say.presentPasswordHint}
-        error={task.at('/current')}
-        type="password"
-        autoComplete="current-password"
-        value={current}
-        onChange={setCurrent}
-      />
-      <TextField
-        label={say.newPassword}
-        hint={say.newPasswordHint}
-        error={task.at('/new')}
-        type="password"
-        autoComplete="new-password"
-        value={next}
-        onChange={setNext}
-      />
+    <form className={css.password} onSubmit={submit}>
+      <div className={css.pair}>
+        <TextField
+          label={say.currentPassword}
+          hint={say.presentPasswordHint}
+          error={task.at('/current')}
+          type="password"
+          autoComplete="current-password"
+          value={current}
+          onChange={setCurrent}
+        />
+        <TextField
+          label={say.newPassword}
+          hint={say.newPasswordHint}
+          error={task.at('/new')}
+          type="password"
+          autoComplete="new-password"
+          value={next}
+          onChange={setNext}
+        />
+      </div>
       <Fault message={task.fault} />
       <div>
         <Button look="primary" type="submit" disabled={task.busy}>

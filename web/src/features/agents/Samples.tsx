@@ -1,3 +1,4 @@
+import { Code, Package, Play, Plug, ShieldCheck } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useSamples } from '../../api/queries';
 import type { Sample } from '../../api/types';
@@ -10,9 +11,15 @@ import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import { LanguageMark } from '../../agent/LanguageMark';
-import { languageNames } from '../../agent/starters';
 import { createFromSample } from '../../agent/create';
 import css from './Samples.module.css';
+
+const path = [
+  { icon: Code, ...say.path.write },
+  { icon: Play, ...say.path.run },
+  { icon: Package, ...say.path.publish },
+  { icon: Plug, ...say.path.use },
+];
 
 /** Sample programs. Opening one creates a draft. */
 export function Samples({ first }: { first: boolean }) {
@@ -27,9 +34,16 @@ export function Samples({ first }: { first: boolean }) {
   const Title = first ? 'h1' : 'h2';
   return (
     <section className={css.section}>
-      <div>
-        <Title>{say.startWithASample}</Title>
-        <p className={css.lead}>{say.lead}</p>
+      <div className={css.head}>
+        <div>
+          <Title>{say.startWithASample}</Title>
+          <p className={css.lead}>{say.lead}</p>
+        </div>
+        {first && (
+          <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
+            {say.newAgent}
+          </Button>
+        )}
       </div>
       <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
       {samples.isPending && <Waiting shape="cards" what={say.theSamples} retry />}
@@ -43,20 +57,32 @@ export function Samples({ first }: { first: boolean }) {
                 <LanguageMark language={sample.language} />
               </strong>
               <span>{sample.description}</span>
-              <small>{say.offline(languageNames[sample.language])}</small>
+              <small>
+                <ShieldCheck size={14} aria-hidden />
+                {say.offline}
+              </small>
             </button>
           </li>
         ))}
       </ul>
       {first && (
-        <div className={css.blank}>
-          <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
-            {say.newAgent}
-          </Button>
-          <Button look="quiet" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
-            {say.deletedAgents}
-          </Button>
-        </div>
+        <>
+          <h2 className={css.how}>{say.howItGoes}</h2>
+          <ol className={css.path}>
+            {path.map(({ icon: Icon, title, text }) => (
+              <li key={title}>
+                <Icon size={16} aria-hidden />
+                <strong>{title}</strong>
+                <span>{text}</span>
+              </li>
+            ))}
+          </ol>
+          <div>
+            <Button look="link" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
+              {say.deletedAgents}
+            </Button>
+          </div>
+        </>
       )}
     </section>
   );

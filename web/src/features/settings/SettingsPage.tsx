@@ -1,3 +1,4 @@
+import { ArrowUpRight, Code, Info, Keyboard, KeyRound, Palette, type LucideIcon } from 'lucide-react';
 import { useEffect, type ComponentType } from 'react';
 import { Link, Redirect } from 'wouter';
 import { useRights } from '../../api/rights';
@@ -16,6 +17,8 @@ const sections = { appearance: Appearance, keys: Keys, editor: Editor, about: Ab
   ComponentType
 >;
 type Section = keyof typeof sections;
+
+const icons: Record<Section, LucideIcon> = { appearance: Palette, keys: Keyboard, editor: Code, about: Info };
 
 const isSection = (section: string): section is Section => Object.hasOwn(sections, section);
 
@@ -36,12 +39,22 @@ export function SettingsPage({ section }: { section: string }) {
           <nav className={css.sections} aria-label={say.sectionsOfTheSettings}>
             {Object.keys(sections)
               .filter(isSection)
-              .map((name) => (
-                <Link key={name} href={`/settings/${name}`} aria-current={name === known ? 'page' : undefined}>
-                  {say.sections[name]}
-                </Link>
-              ))}
-            {mayAnywhere('admin') && <Link href="/tokens">{say.tokens}</Link>}
+              .map((name) => {
+                const Icon = icons[name];
+                return (
+                  <Link key={name} href={`/settings/${name}`} aria-current={name === known ? 'page' : undefined}>
+                    <Icon size={16} aria-hidden />
+                    {say.sections[name]}
+                  </Link>
+                );
+              })}
+            {mayAnywhere('admin') && (
+              <Link href="/tokens">
+                <KeyRound size={16} aria-hidden />
+                {say.tokens}
+                <ArrowUpRight size={14} className={css.away} aria-hidden />
+              </Link>
+            )}
           </nav>
           {known ? <Shown section={known} /> : <Empty>{say.noSuchSection}</Empty>}
         </div>

@@ -1,3 +1,4 @@
+import { FolderX, Hourglass, TriangleAlert, type LucideIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -13,6 +14,7 @@ import { CopyButton } from '../../ui/CopyButton';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { LanguageMark } from '../../agent/LanguageMark';
@@ -44,7 +46,10 @@ function Skills() {
         <h1>{say.skills}</h1>
         <p className={css.lead}>{say.lead(<code>POST /skills/execute</code>, <code>/v1/skills/run</code>)}</p>
         {found.data !== undefined && found.data.directory !== '' && (
-          <p className={css.directory}>{say.watched(<code>{found.data.directory}</code>)}</p>
+          <p className={css.directory}>
+            <span>{say.watched(<code>{found.data.directory}</code>)}</span>
+            <CopyButton text={found.data.directory} label={say.copyTheFolder} />
+          </p>
         )}
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theSkills} retry />}
@@ -52,16 +57,27 @@ function Skills() {
       {found.isSuccess && items.length === 0 && (
         <Steps title={say.noneYet}>
           <>
-            {say.makeAFolder}
-            <pre tabIndex={0}>{say.folderExample}</pre>
+            <div className={css.example}>
+              {say.makeAFolder}
+              <CopyButton
+                text={say.example(found.data.directory)}
+                label={say.copyTheCommands}
+                wording={say.copyCommands}
+              />
+            </div>
+            <pre tabIndex={0} role="region" aria-label={say.exampleCommands}>
+              {say.example(found.data.directory)}
+            </pre>
           </>
           <>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</>
-          <>{say.callIt(<code>POST /skills/execute</code>)}</>
+          <>{say.callIt(<code>{'POST /skills/execute {"skill": "greet", "args": {"name": "Ada"}}'}</code>)}</>
         </Steps>
       )}
       {broken > 0 && (
-        <p role="status" className={css.broken}>
-          {say.broken(broken)}
+        <p role="status">
+          <StateMark look="warn" icon={TriangleAlert}>
+            {say.broken(broken)}
+          </StateMark>
         </p>
       )}
       {items.length > 0 && (
@@ -105,12 +121,22 @@ const columns: TableColumn<Skill>[] = [
     cell: ({ origin, source, folderMissing }) => (
       <>
         {source === '' ? origins[origin] : say.from(origins[origin], source)}
-        {folderMissing && <small className={css.state}>{say.itsFolderIsGone}</small>}
+        {folderMissing && <State icon={FolderX}>{say.itsFolderIsGone}</State>}
       </>
     ),
   },
   { key: 'acts', title: say.actions, acts: true, cell: (skill) => <Actions skill={skill} /> },
 ];
+
+function State({ icon, children }: { icon: LucideIcon; children: string }) {
+  return (
+    <div>
+      <StateMark look="warn" icon={icon}>
+        {children}
+      </StateMark>
+    </div>
+  );
+}
 
 function About({ skill: { name, agentId, description, language, problem, safetyFlags, tags } }: { skill: Skill }) {
   const flags = safetyFlags.filter((flag) => flag !== 'none');
@@ -131,7 +157,7 @@ function Version({ skill: { name, version, state, digest } }: { skill: Skill }) 
   return (
     <>
       {version}
-      {states[state] !== '' && <small className={css.state}>{states[state]}</small>}
+      {states[state] !== '' && <State icon={state === 'broken' ? TriangleAlert : Hourglass}>{states[state]}</State>}
       {digest !== '' && (
         <span className={css.digest}>
           <code>{digest.slice(0, 15)}…</code>
