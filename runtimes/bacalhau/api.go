@@ -2,7 +2,10 @@ package bacalhau
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -51,9 +54,10 @@ type view struct {
 }
 
 type jobView struct {
-	ID, Name string
-	Labels   map[string]string
-	State    struct {
+	ID, Name   string
+	Labels     map[string]string
+	CreateTime int64 // in nanoseconds, by the clock of the orchestrator
+	State      struct {
 		StateType jobState
 		Message   string
 	}
@@ -135,9 +139,8 @@ func (e *Engine) results(ctx context.Context, id string) (string, error) {
 
 // end stops a job, and succeeds if the job has ended already.
 func (e *Engine) end(ctx context.Context, id, reason string) error {
-	path := "/orchestrator/jobs/" + url.PathEscape(id) + "?" + url.Values{"reason": {reason}}.Encode()
 	return elsewhere.Remove(ctx, e.pause, func() error {
-		return e.request(ctx, http.MethodDelete, path, nil, nil)
+		return e.request(ctx, http.MethodDelete, "/orchestrator/jobs/"+url.PathEscape(id), map[string]string{"reason": reason}, nil)
 	}, func() bool { return e.over(ctx, id) })
 }
 
@@ -147,24 +150,63 @@ func (e *Engine) over(ctx context.Context, id string) bool {
 	return err == nil && v.Job.State.StateType.ended()
 }
 
-// list lists the jobs of this server.
-func (e *Engine) list(ctx context.Context) ([]jobView, error) {
-	var all []jobView
-	query := url.Values{"labels": {labelOwner + "=" + e.options.Owner}, "limit": {"100"}}
-	for len(all) < elsewhere.MaxListed {
-		var page struct {
-			Items     []jobView
-			NextToken string
+// list lists the newest jobs of this server, until one that was created before a time. Bacalhau has all jobs that ever ended,
+// and lists them with their inputs.
+func (e *Engine) list(ctx context.Context, since int64) (all []jobView, err error) {
+	query := url.Values{"labels": {labelOwner + "=" + e.options.Owner}, "limit": {"100"}, "order_by": {"created_at"}, "reverse": {"true"}}
+	for {
+		next := ""
+		err := e.request(ctx, http.MethodGet, "/orchestrator/jobs?"+query.Encode(), nil, func(in io.Reader) error {
+			return readPage(in, func(one jobView) { all = append(all, one) }, &next)
+		})
+		if err != nil || next == "" || len(all) >= elsewhere.MaxListed || len(all) > 0 && all[len(all)-1].CreateTime < since {
+			return all, err
 		}
-		if err := e.request(ctx, http.MethodGet, "/orchestrator/jobs?"+query.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		if all = append(all, page.Items...); page.NextToken == "" {
-			break
-		}
-		query.Set("next_token", page.NextToken)
+		query.Set("next_token", next)
 	}
-	return all, nil
+}
+
+// mostPage limits a page of a list.
+const mostPage = 256 << 20
+
+// readPage decodes a page of a list of jobs. It has one job in memory at a time.
+func readPage(in io.Reader, each func(jobView), next *string) error {
+	dec := json.NewDecoder(io.LimitReader(in, mostPage))
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		return fmt.Errorf("a list of jobs begins with %v: %w", token, err)
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		switch {
+		case err != nil:
+		case key == "Items":
+			err = readItems(dec, each)
+		case key == "NextToken":
+			err = dec.Decode(next)
+		default:
+			err = dec.Decode(&json.RawMessage{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token() // the end, without which the answer is incomplete
+	return err
+}
+
+func readItems(dec *json.Decoder, each func(jobView)) error {
+	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
+		return err // null is an empty list
+	}
+	for dec.More() {
+		var one jobView
+		if err := dec.Decode(&one); err != nil {
+			return err
+		}
+		each(one)
+	}
+	_, err := dec.Token()
+	return err
 }
 
 // request sends one request to the orchestrator.

@@ -36,6 +36,7 @@ const (
 	requestWithin = 30 * time.Second
 	resultWithin  = 2 * time.Minute
 	stopWithin    = 20 * time.Second
+	sweepWithin   = 2 * time.Minute
 	queuedWithin  = 3 * time.Minute
 )
 
@@ -66,6 +67,7 @@ type Engine struct {
 	base    string
 	kept    func(context.Context) (map[string]bool, error) // IDs of runs whose jobs must not be stopped; nil for none
 	depot   Depot                                          // nil for none
+	settled int64                                          // when Sweep can stop: all jobs created before had ended at the last one
 }
 
 // service describes Bacalhau for package elsewhere.
@@ -152,11 +154,14 @@ func (e *Engine) Tidy(owner string) {
 	e.Clean("jobs of Bacalhau", e.Sweep)
 }
 
-// Sweep stops the jobs of this server that no run uses.
+// overlap is how far back Sweep looks at jobs again, in case the clock of the orchestrator was set.
+const overlap = time.Hour
+
+// Sweep stops the jobs of this server that no run uses. It must not be called twice at a time.
 func (e *Engine) Sweep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
-	jobs, err := e.list(ctx)
+	jobs, err := e.list(ctx, e.settled)
 	if err != nil {
 		return err
 	}
@@ -166,17 +171,27 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, one := range jobs {
-		if one.Labels[labelOwner] != e.options.Owner || one.State.StateType.ended() || e.Uses(one.Name) || spared[one.Labels[labelRun]] {
+	settled := e.settled
+	var failures []error
+	for i, one := range jobs { // newest first
+		used, ended := e.Uses(one.Name) || spared[one.Labels[labelRun]], one.State.StateType.ended()
+		if i == 0 || used || !ended {
+			settled = one.CreateTime - int64(overlap)
+		}
+		if used || ended || one.Labels[labelOwner] != e.options.Owner {
 			continue
 		}
 		if err := e.end(ctx, one.ID, "the run has ended"); err != nil {
-			return err
+			failures = append(failures, err)
+			continue
 		}
 		e.Log.Info("stopped a job of Bacalhau without a run", "job", one.ID, "run_id", one.Labels[labelRun])
 	}
-	if e.depot == nil {
-		return nil
+	if e.depot != nil {
+		failures = append(failures, e.takeBackLost(ctx, jobs, spared))
 	}
-	return e.takeBackLost(ctx, jobs, spared)
+	if err = errors.Join(failures...); err == nil {
+		e.settled = settled
+	}
+	return err
 }

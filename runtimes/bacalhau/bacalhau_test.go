@@ -120,7 +120,69 @@ func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	}
 }
 
-// archive returns the archive of a result with the given entries, whose names may be invalid.
+// endings are modules that do not end well, by the type of the error and a part of its message.
+func endings() []ending {
+	return []ending{
+		{"trap", module("x", 0), runtimes.RuntimeError, "stopped: unreachable."},
+		{"endless calls", []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x0a\x01\x06_start\x00\x00\x0a\x06\x01\x04\x00\x10\x00\x0b"), runtimes.RecursionLimit, "deeply"},
+		{"memory", bytes.Replace(module("x"), []byte("\x05\x03\x01\x00\x01"), []byte("\x05\x05\x01\x00\x80\x80\x02"), 1), runtimes.MemoryLimit, "256 MiB"},
+		{"endless loop", module("x", 0x03, 0x40, 0x0c, 0, 0x0b), runtimes.Timeout, "500 ms"},
+	}
+}
+
+type ending struct {
+	name string
+	code []byte
+	want runtimes.ErrorType
+	says string
+}
+
+// ends runs a module that does not end well.
+func (e ending) ends(t *testing.T, engine *bacalhau.Engine) {
+	t.Helper()
+	job := moduleJob(e.code)
+	job.Limits.TimeoutMs = 500
+	began := time.Now()
+	outcome, err := engine.Run(t.Context(), job, runtimetest.NewHost())
+	if err != nil || outcome.Error == nil || outcome.Error.Type != e.want || !strings.Contains(outcome.Error.Message, e.says) {
+		t.Errorf("%v, %+v, want %s with %q", err, outcome.Error, e.want, e.says)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// TestModule_Fails_SaysHow expects the module's own end, although Bacalhau executes it once more and keeps its job then.
+func TestModule_Fails_SaysHow(t *testing.T) {
+	t.Parallel()
+	for _, one := range endings() {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			s := bacalhautest.New(t)
+			one.ends(t, newEngine(t, s))
+			if left := s.Running(); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// TestTimeLimit_NodeBusy_WaitDoesNotCount expects that a job that waits at a node for longer than its time limit succeeds.
+// Bacalhau shows it as one that runs.
+func TestTimeLimit_NodeBusy_WaitDoesNotCount(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	release := s.Occupy()
+	defer release()
+	time.AfterFunc(time.Second, release)
+	job := moduleJob(module("42"))
+	job.Limits.TimeoutMs = 300
+	if outcome, _ := runtimetest.Run(t, newEngine(t, s), job); outcome.Error != nil || string(outcome.Output) != "42" {
+		t.Errorf("%+v %s", outcome.Error, outcome.Output)
+	}
+}
+
+// archive makes a result with entries of any names.
 func archive(entries ...tar.Header) string {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -172,6 +234,7 @@ func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 		"never starts":           {change: func(s *bacalhautest.Service, o *bacalhau.Options) { s.Idle, o.Queued = true, 50*time.Millisecond }, code: fault.RuntimeUnavailable},
 		"tried without end":      {change: func(s *bacalhautest.Service, _ *bacalhau.Options) { s.Broken = "image not found" }, code: fault.RuntimeUnavailable, says: "image not found"},
 		"looking fails once":     {before: at("GET", "/jobs/", 1, status(500))},
+		"job is unknown":         {before: at("GET", "/jobs/", 99, status(404)), code: fault.RuntimeUnavailable, says: "does not know the job"},
 		"no live output":         {before: at("GET", "/logs", 99, status(500))},
 		"live output is cut":     {before: at("GET", "/logs", 1, breakOff)},
 		"result cannot be read":  {before: at("GET", "/published", 99, status(404)), want: runtimes.Interrupted},
@@ -345,8 +408,53 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestNetwork_GrantedHosts_AreDomains checks that the granted hosts are the domains of the job, and that hosts that
-// Bacalhau cannot grant are refused.
+// TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun leaves a job behind many that have ended, whose inputs Bacalhau lists, too. It
+// expects that Sweep stops it, also at a second time, and no job of another server.
+func TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	engine := newEngine(t, s)
+	leave := func(owner string) {
+		ctx, detach := context.WithCancelCause(t.Context())
+		before := len(s.Running())
+		ended := make(chan struct{})
+		leaving := newEngine(t, s, func(o *bacalhau.Options) { o.Owner = owner })
+		go func() {
+			defer close(ended)
+			_, _ = leaving.Run(ctx, moduleJob(module("x", 0x03, 0x40, 0x0c, 0, 0x0b)), runtimetest.NewHost()) // its end is that of the server
+		}()
+		for len(s.Running()) == before {
+			goruntime.Gosched()
+		}
+		detach(runtimes.ErrDetached)
+		<-ended
+	}
+	leave("owner")
+	leave("other")
+	leave("owner-2")
+	noise := make([]byte, 300_000)
+	_, _ = rand.Read(noise) // it never fails
+	s.Page = 7
+	for range 9 {
+		job := moduleJob(module("{}"))
+		job.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
+		if outcome, _ := runtimetest.Run(t, engine, job); outcome.Error != nil {
+			t.Fatalf("%+v", outcome.Error)
+		}
+	}
+	for range 2 {
+		if err := engine.Sweep(t.Context()); err != nil || len(s.Running()) != 2 {
+			t.Errorf("%v, jobs %v", err, s.Running())
+		}
+		leave("owner")
+	}
+	if err := engine.Sweep(t.Context()); err != nil || len(s.Running()) != 2 {
+		t.Errorf("%v, jobs %v", err, s.Running())
+	}
+}
+
+// TestNetwork_GrantedHosts_AreDomains expects the hosts of the version as domains, and a refusal of those that Bacalhau
+// cannot grant.
 func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.New(t)

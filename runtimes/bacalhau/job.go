@@ -30,14 +30,19 @@ const (
 // but cannot send it to a node: the job would wait until its timeout.
 const MaxJob = 1_000_000
 
-// startup is added to the program's time limit for the download of the image and the start of the interpreter.
-const startup = 2 * time.Minute
+// These times are in addition to the program's own time limit: for an interpreter with the download of its image, for a node
+// that compiles a module, and for one that downloads it, too. A node counts them as execution.
+const (
+	startup     = 2 * time.Minute
+	compiling   = 2 * time.Second
+	downloading = 30 * time.Second
+)
 
 // describe returns the specification of the program's job, and the mark of its parcel. If the program cannot become a job,
 // it returns the outcome of the run in failed.
 func (r *run) describe(ctx context.Context, name string, domains []string) (spec map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	resources := map[string]string{
-		"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes>>20, 10) + "mb", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes>>20, 1), 10) + "mb",
+		"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes, 10) + "b", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes, 1<<20), 10) + "b",
 	}
 	if r.job.GPU {
 		resources["GPU"] = "1"
@@ -47,19 +52,20 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 		"Publisher":   map[string]any{"Type": r.engine.options.Publisher},
 		"Resources":   resources,
 		"Network":     map[string]any{"Type": "None"},
-		"Timeouts":    map[string]int64{"ExecutionTimeout": seconds(r.time() + startup), "QueueTimeout": seconds(r.engine.options.Queued), "TotalTimeout": seconds(r.time() + startup + r.engine.options.Queued)},
 		"ResultPaths": []any{map[string]string{"Name": "outputs", "Path": outputs}},
 	}
 	if len(domains) > 0 {
 		task["Network"] = map[string]any{"Type": "HTTP", "Domains": domains}
 	}
 	var files map[string][]byte
+	var engine func(at place) map[string]any
 	if r.job.Language == runtimes.WASM {
-		files = r.module(task)
-	} else if files, mark, failed, err = r.container(ctx, task); failed != nil || err != nil {
+		task["Env"] = r.job.Environment
+		files, engine = r.module()
+	} else if files, engine, mark, failed, err = r.container(ctx); failed != nil || err != nil {
 		return nil, "", failed, err
 	}
-	task["InputSources"] = inline(files)
+	task["InputSources"], task["Engine"], task["Timeouts"] = inline(files), engine(mounted), r.timeouts()
 	spec = map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
@@ -72,35 +78,61 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 		}}, nil
 	}
 	task["InputSources"], err = r.lend(ctx, name, files)
+	task["Engine"], task["Timeouts"] = engine(downloaded), r.timeouts()
 	return spec, mark, nil, err
+}
+
+// place returns the path of an input for the program.
+type place func(name string) string
+
+func mounted(name string) string { return inputs + "/" + name }
+
+// downloaded returns the path of an input that the node downloads: the target of such a source is the folder of the file.
+func downloaded(name string) string { return mounted(name) + "/" + name }
+
+// executing is the longest time for which a node may execute the job.
+func (r *run) executing() time.Duration {
+	switch {
+	case r.reader != nil:
+		return r.time() + startup
+	case len(r.lent) > 0:
+		return r.time() + downloading
+	}
+	return r.time() + compiling
+}
+
+func (r *run) timeouts() map[string]int64 {
+	queued := r.engine.options.Queued
+	return map[string]int64{"ExecutionTimeout": seconds(r.executing()), "QueueTimeout": seconds(queued), "TotalTimeout": seconds(r.executing() + queued)}
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// container adds a container to task in which an interpreter executes the program. The image must have a shell, tar and
-// gzip.
-func (r *run) container(ctx context.Context, task map[string]any) (files map[string][]byte, mark string, failed *runtimes.Outcome, err error) {
+// container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
+func (r *run) container(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
-		return nil, "", failed, err
+		return nil, nil, "", failed, err
 	}
 	r.reader = packed.Read(r.relay, r.host)
 	zipped, err := compress(packed.Files)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, "", nil, err
 	}
-	task["Engine"] = map[string]any{"Type": "docker", "Params": map[string]any{
-		"Image": r.engine.image(r.job.Language), "Entrypoint": []string{"/usr/bin/env"},
-		"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder}, packed.Command(folder)),
-	}}
-	return map[string][]byte{archived: zipped}, packed.Mark(), nil, nil
+	engine = func(at place) map[string]any {
+		return map[string]any{"Type": "docker", "Params": map[string]any{
+			"Image": r.engine.image(r.job.Language), "Entrypoint": []string{"/usr/bin/env"},
+			"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder, at(archived)}, packed.Command(folder)),
+		}}
+	}
+	return map[string][]byte{archived: zipped}, engine, packed.Mark(), nil, nil
 }
 
 // archived is the file name of the parcel in inputs.
 const archived = "parcel.tar.gz"
 
-// unpackAndExec is a shell command that unpacks the parcel into the folder $0 and executes its arguments.
-const unpackAndExec = `mkdir -p "$0" && tar -xzof ` + inputs + "/" + archived + ` -C "$0" && exec "$@"`
+// unpackAndExec is a shell command that unpacks the parcel $1 into the folder $0 and executes its other arguments.
+const unpackAndExec = `mkdir -p "$0" && tar -xzof "$1" -C "$0" && shift && exec "$@"`
 
 // image returns the image of containers for a language.
 func (e *Engine) image(language runtimes.Language) string {
@@ -132,16 +164,16 @@ func compress(files map[string][]byte) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// module adds a WebAssembly module to task. Bacalhau modules have no stdin, so the first argument of the module is the path
-// of the file with the input.
-func (r *run) module(task map[string]any) (files map[string][]byte) {
+// module describes a WebAssembly module. Bacalhau gives modules no stdin, so its first argument is the file with the input.
+func (r *run) module() (files map[string][]byte, engine func(place) map[string]any) {
+	const code, data = "main.wasm", "input.json"
 	input := r.job.Input
 	if len(input) == 0 {
 		input = json.RawMessage("null")
 	}
-	task["Env"] = r.job.Environment
-	task["Engine"] = map[string]any{"Type": "wasm", "Params": map[string]any{"EntryModule": inputs + "/main.wasm", "Entrypoint": "_start", "Parameters": []string{inputs + "/input.json"}}}
-	return map[string][]byte{"main.wasm": named(r.job.Files[r.job.Entrypoint]), "input.json": input}
+	return map[string][]byte{code: named(r.job.Files[r.job.Entrypoint]), data: input}, func(at place) map[string]any {
+		return map[string]any{"Type": "wasm", "Params": map[string]any{"EntryModule": at(code), "Entrypoint": "_start", "Parameters": []string{at(data)}}}
+	}
 }
 
 // named returns a module with a name section, and adds an empty one if it is missing. Bacalhau refuses modules without a

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/elsewhere"
@@ -19,14 +20,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxTries is the number of failed executions after which the engine gives up a job. Bacalhau itself would retry forever.
-const maxTries = 3
+// maxTries is the number of failed executions after which a job is given up. Bacalhau tries a job twice on each node, and
+// then keeps it until its time in the queue is up.
+const maxTries = 2
 
 // maxPoll is the longest pause between two status requests for a job.
 const maxPoll = 2 * time.Second
 
-// maxSilent is how long status requests for a job may fail before the run ends.
-const maxSilent = time.Minute
+// maxSilent is how long Bacalhau may fail to describe a job before the run ends, and silence how long it may take to end a
+// job that has used up its time.
+const (
+	maxSilent = time.Minute
+	silence   = 5 * time.Minute
+)
 
 // run is one run of a program, executed as one job.
 type run struct {
@@ -164,6 +170,8 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 var (
 	errNotStarted = errors.New("the job did not start")
 	errGone       = errors.New("Bacalhau does not answer")
+	errUnknown    = errors.New("Bacalhau does not know the job")
+	errLate       = errors.New("the job did not end in time")
 )
 
 // follow requests the state of a job until it has ended, with growing pauses. Meanwhile it passes on live output.
@@ -183,21 +191,28 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 			last, answered = now, time.Now()
 		case ctx.Err() != nil:
 			return last, context.Cause(ctx)
-		case elsewhere.StatusOf(err) == elsewhere.Absent, time.Since(answered) > maxSilent:
-			return last, fmt.Errorf("%w: %w", errGone, err)
+		case elsewhere.StatusOf(err) == elsewhere.Absent:
+			return last, errUnknown
+		case time.Since(answered) > maxSilent: // the error names the orchestrator's address
+			r.engine.Log.Warn("read the state of a job of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
+			return last, errGone
 		}
 		state, tries, at := last.Job.State.StateType, 0, ""
+		var ended error
 		for _, one := range last.Executions.Items {
 			switch one.ComputeState.StateType {
 			case bidAccepted, executionRunning, publishing, executionComplete:
 				at = one.ID
 			case executionFailed:
 				tries++
+				ended = cmp.Or(ended, r.programEnded(one.ComputeState.Message))
 			}
 		}
 		switch {
 		case state == completed:
 			return last, nil
+		case ended != nil: // the program would end in the same way again
+			return last, ended
 		case state.ended(), tries >= maxTries, at == "" && time.Since(submitted) > r.engine.options.Queued:
 			return last, fmt.Errorf("%w%s", errNotStarted, reason(last))
 		case at != "" && !following:
@@ -215,7 +230,33 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 	}
 }
 
-// reason returns Bacalhau's message about why a job has no result: that of the last failed execution, or that of the job.
+// programError is the end of a program that Bacalhau reports as the failure of its execution.
+type programError struct{ runtimes.ProgramError }
+
+func (e *programError) Error() string { return e.Message }
+
+// programEnded returns how a program ended, by the message of a failed execution; nil if the node did not execute it.
+func (r *run) programEnded(message string) error {
+	if strings.HasPrefix(message, "Execution timed out after") { // "Execution timed out." is the orchestrator, which counts the node's queue
+		return errTime
+	}
+	if r.job.Language != runtimes.WASM {
+		return nil
+	}
+	trap, stack, _ := strings.Cut(message, "\nwasm stack trace:\n")
+	trap, trapped := strings.CutPrefix(trap, "wasm error: ")
+	switch {
+	case strings.HasPrefix(trap, "stack overflow"):
+		return &programError{runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The module's calls are nested too deeply.", Remedy: "Reduce the nesting of calls."}}
+	case trapped:
+		return &programError{runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + trap + ".", Stack: strings.ReplaceAll(stack, "\t", "")}}
+	case strings.Contains(message, "section memory: min ") && strings.Contains(message, " over limit of "):
+		return &programError{runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module exceeded its memory limit of %s.", bytesize.Text(r.job.Limits.MemoryBytes))}}
+	}
+	return nil
+}
+
+// reason explains why a job has no result: by the last execution, or by the job.
 func reason(v view) string {
 	text := v.Job.State.Message
 	for _, one := range v.Executions.Items {
@@ -231,21 +272,20 @@ func reason(v view) string {
 	return ": " + strings.TrimRight(text, ". ")
 }
 
-// runs records that a node executes the job, and starts the timers of its time limit. A module counts as started at once;
-// an interpreter starts its program a little later.
+// runs notes that a node has accepted the job. It may execute it later, when others have ended, which Bacalhau does not show.
+// So the node applies the time limit, until an interpreter prints that the program starts.
 func (r *run) runs() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.started = time.Now()
-	allowed := r.time()
 	if r.reader != nil {
-		allowed += startup
 		r.reader.Started = func() { // called with the lock, by a write to the reader
 			r.started = time.Now()
-			r.limit.Reset(r.time())
+			r.limit.Stop()
+			r.limit = time.AfterFunc(r.time(), func() { r.cancel(errTime) })
 		}
 	}
-	r.limit = time.AfterFunc(allowed, func() { r.cancel(errTime) })
+	r.limit = time.AfterFunc(r.executing()+r.engine.options.Queued+silence, func() { r.cancel(errLate) })
 }
 
 // print passes on output. It returns false when the output limit is exceeded.
@@ -279,17 +319,19 @@ func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) 
 	r.mu.Lock()
 	ran := !r.started.IsZero() || r.job.Attach != ""
 	r.mu.Unlock()
+	var ended *programError
 	switch {
 	case errors.Is(err, errOver):
 		return r.relay.Reached(runtimes.OutputLimit), nil
 	case errors.Is(err, errTime):
 		return r.relay.Reached(runtimes.Timeout), nil
-	case ctx.Err() != nil:
+	case errors.As(err, &ended):
+		return r.relay.Failed(ended.ProgramError), nil
+	case ctx.Err() != nil && !errors.Is(err, errLate):
 		return r.relay.Reached(runtimes.Cancelled), nil
-	case strings.Contains(err.Error(), "timed out") && ran:
-		return r.relay.Reached(runtimes.Timeout), nil
 	case ran:
-		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "Bacalhau did not execute the program to its end: " + err.Error() + ".", Remedy: "Run it again."}}, nil
+		why := strings.TrimPrefix(": "+err.Error(), ": "+errNotStarted.Error())
+		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "Bacalhau did not execute the program to its end" + why + ".", Remedy: "Run it again."}}, nil
 	}
 	return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "The program was not started by Bacalhau: " + err.Error() + ".", Err: err, RetryAfter: 10 * time.Second}
 }

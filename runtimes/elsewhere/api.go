@@ -50,7 +50,8 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// Send sends a request with a JSON body to the API of a service, and decodes the answer. It returns the answer's headers.
+// Send sends a request with a JSON body to the API of a service, and decodes the answer. It returns the answer's headers. If
+// into is a func(io.Reader) error, it reads the answer of a request that succeeded, of any size.
 func (e *Engine) Send(ctx context.Context, service, method, address string, head http.Header, body, into any) (http.Header, error) {
 	var text []byte
 	if body != nil {
@@ -71,6 +72,9 @@ func (e *Engine) Send(ctx context.Context, service, method, address string, head
 		return nil, err
 	}
 	defer answer.Body.Close()
+	if read, ok := into.(func(io.Reader) error); ok && answer.StatusCode < 300 {
+		return answer.Header, read(answer.Body)
+	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, MaxReply))
 	if answer.StatusCode >= 300 {
 		var problem struct{ Message string }

@@ -16,7 +16,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,17 +34,20 @@ const mostSent = 1 << 20
 // Service is a running simulation of Bacalhau.
 type Service struct {
 	Host, Port string
-	// Broken is the message with which every execution fails; the node then retries forever. "" if executions work.
+	// Broken is the message with which every execution fails. "" for none.
 	Broken string
 	// Idle makes all jobs stay pending, as if no node accepted them.
 	Idle bool
+	// Page limits the jobs of a page of a list. 0 limits none.
+	Page int
 
 	base string
 
 	mu     sync.Mutex
 	before func(w http.ResponseWriter, r *http.Request) bool
 	jobs   []*job
-	hold   chan struct{} // jobs report their end only after it is closed; nil if they report it at once
+	hold   chan struct{} // closed to let programs that have ended report it; nil for none
+	busy   chan struct{} // closed to let the node execute jobs that it has accepted; nil for none
 	names  map[string]bool
 	all    sync.WaitGroup
 	tb     testing.TB
@@ -70,7 +75,7 @@ type task struct {
 		Source        typed
 	}
 	ResultPaths []struct{ Name, Path string }
-	Resources   struct{ CPU, Memory, Disk, GPU string }
+	Resources   resources
 	Network     struct {
 		Type    string
 		Domains []string
@@ -78,13 +83,28 @@ type task struct {
 	Timeouts struct{ ExecutionTimeout, QueueTimeout, TotalTimeout int64 }
 }
 
-// job is one job and its execution.
+type resources struct{ CPU, Memory, Disk, GPU string }
+
+// memory returns the limit of memory in bytes, 0 without one. Of the units that Bacalhau has, it knows bytes and megabytes of
+// 1000 kilobytes.
+func (r resources) memory() int64 {
+	text, factor := strings.TrimSuffix(r.Memory, "b"), int64(1)
+	if number, ok := strings.CutSuffix(text, "m"); ok {
+		text, factor = number, 1_000_000
+	}
+	n, _ := strconv.ParseInt(text, 10, 64) // 0 if it is no number
+	return n * factor
+}
+
+// job is one job and its executions.
 type job struct {
 	id     string
 	spec   spec
 	inputs map[string][]byte
 	ctx    context.Context
 	stop   context.CancelFunc
+
+	created time.Time
 
 	mu       sync.Mutex
 	changed  chan struct{}
@@ -191,14 +211,22 @@ func (s *Service) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(s.hold) })
 }
 
-func (s *Service) holds() <-chan struct{} {
+// Occupy lets the node execute no job from now on, although it accepts them, until release is called.
+func (s *Service) Occupy() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hold == nil {
-		s.hold = make(chan struct{})
-		close(s.hold)
+	s.busy = make(chan struct{})
+	return sync.OnceFunc(func() { close(s.busy) })
+}
+
+func (s *Service) wait(until *chan struct{}) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if *until == nil {
+		*until = make(chan struct{})
+		close(*until)
 	}
-	return s.hold
+	return *until
 }
 
 // Intercept sets a function that is called first for every request. If it returns true, it has written the response.
@@ -246,7 +274,9 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what strin
 		j.mu.Lock()
 		over := ended(j.state)
 		if !over {
-			j.set("Stopped", r.URL.Query().Get("reason"))
+			var body struct{ Reason string }
+			_ = json.NewDecoder(r.Body).Decode(&body) // it is optional
+			j.set("Stopped", body.Reason)
 		}
 		j.mu.Unlock()
 		if over {
@@ -309,7 +339,7 @@ func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, map[string]any{"Message": err.Error()})
 		return
 	}
-	j := &job{id: "j-" + strings.ToLower(rand.Text()), spec: body.Job, inputs: inputs, changed: make(chan struct{}), state: "Pending"}
+	j := &job{id: "j-" + strings.ToLower(rand.Text()), spec: body.Job, inputs: inputs, changed: make(chan struct{}), state: "Pending", created: time.Now()}
 	j.ctx, j.stop = context.WithCancel(context.Background())
 	s.names[body.Job.Name] = true
 	s.jobs = append(s.jobs, j)
@@ -338,7 +368,7 @@ func check(of spec) (map[string][]byte, error) {
 	if one.Network.Type != "None" && one.Network.Type != "HTTP" || one.Network.Type == "None" && len(one.Network.Domains) > 0 {
 		return nil, fmt.Errorf("a network of the type %s with %d domains", one.Network.Type, len(one.Network.Domains))
 	}
-	if !strings.HasSuffix(one.Resources.Memory, "mb") || one.Resources.CPU == "" || one.Timeouts.ExecutionTimeout <= 0 {
+	if one.Resources.memory() <= 0 || one.Resources.CPU == "" || one.Timeouts.ExecutionTimeout <= 0 {
 		return nil, fmt.Errorf("resources or timeouts are missing")
 	}
 	files := map[string][]byte{}
@@ -348,7 +378,15 @@ func check(of spec) (map[string][]byte, error) {
 		if err != nil || !strings.HasPrefix(source.Target, "/inputs/") || strings.Contains(source.Target, "..") {
 			return nil, fmt.Errorf("an input source of the type %s at %s: %w", source.Source.Type, source.Target, err)
 		}
-		files[strings.TrimPrefix(source.Target, "/inputs/")] = data
+		name := strings.TrimPrefix(source.Target, "/inputs/")
+		if source.Source.Type == "urlDownload" { // its target is the folder of the file
+			u, err := url.Parse(address)
+			if err != nil {
+				return nil, err
+			}
+			name = path.Join(name, path.Base(u.Path))
+		}
+		files[name] = data
 	}
 	return files, nil
 }
@@ -396,22 +434,39 @@ func (s *Service) view(j *job, executions bool) map[string]any {
 }
 
 func (j *job) summary() map[string]any {
-	return map[string]any{"ID": j.id, "Name": j.spec.Name, "Labels": j.spec.Labels, "Type": "batch", "State": map[string]any{"StateType": j.state, "Message": j.message}}
+	return map[string]any{
+		"ID": j.id, "Name": j.spec.Name, "Labels": j.spec.Labels, "Type": "batch", "Tasks": j.spec.Tasks, "CreateTime": j.created.UnixNano(),
+		"State": map[string]any{"StateType": j.state, "Message": j.message},
+	}
 }
 
+// list lists jobs in the order of their creation, with their inputs. A token is the number of the next job.
 func (s *Service) list(w http.ResponseWriter, r *http.Request) {
-	name, value, _ := strings.Cut(r.URL.Query().Get("labels"), "=")
-	items := []any{}
+	query := r.URL.Query()
+	name, value, _ := strings.Cut(query.Get("labels"), "=")
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, j := range s.jobs {
-		if name == "" || j.spec.Labels[name] == value {
-			j.mu.Lock()
-			items = append(items, j.summary())
-			j.mu.Unlock()
-		}
+	jobs := slices.Clone(s.jobs)
+	s.mu.Unlock()
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return name != "" && j.spec.Labels[name] != value })
+	if query.Get("reverse") == "true" {
+		slices.Reverse(jobs)
 	}
-	reply(w, http.StatusOK, map[string]any{"Items": items, "NextToken": ""})
+	from, _ := strconv.Atoi(query.Get("next_token")) // 0 without one
+	limit, next := len(jobs), ""
+	page, _ := strconv.Atoi(query.Get("limit")) // 0 without one
+	if s.Page != 0 {
+		page = min(page, s.Page)
+	}
+	if page > 0 && from+page < limit {
+		limit, next = from+page, strconv.Itoa(from+page)
+	}
+	items := []any{}
+	for _, j := range jobs[from:limit] {
+		j.mu.Lock()
+		items = append(items, j.summary())
+		j.mu.Unlock()
+	}
+	reply(w, http.StatusOK, map[string]any{"NextToken": next, "Items": items})
 }
 
 func (s *Service) located(j *job) map[string]any {
@@ -442,52 +497,76 @@ func (j *job) set(state, message string) {
 	j.changed = make(chan struct{})
 }
 
-// execute runs a job as the node does.
+// execute runs a job as Bacalhau does: if an execution fails, the node tries it once more. Then no node is left.
 func (s *Service) execute(j *job) {
 	defer j.stop()
-	if s.Broken != "" {
-		for j.ctx.Err() == nil {
-			j.mu.Lock()
-			if j.state != "Stopped" {
-				j.tries = append(j.tries, try{10, s.Broken})
-				j.set("Queued", "job already executed on this node more than once")
-			}
-			j.mu.Unlock()
-			select {
-			case <-j.ctx.Done():
-			case <-time.After(5 * time.Millisecond):
-			}
+	for range 2 {
+		if !s.attempt(j) {
+			return
 		}
-		return
 	}
-	limit, stop := context.WithTimeout(j.ctx, time.Duration(j.spec.Tasks[0].Timeouts.ExecutionTimeout)*time.Second)
-	defer stop()
-	j.mu.Lock()
-	if j.state == "Stopped" {
-		j.mu.Unlock()
-		return
-	}
-	j.tries = append(j.tries, try{5, "Running"}) // the orchestrator does not learn of state 6
-	j.set("Running", "")
-	j.mu.Unlock()
-	outputs, code, err := j.perform(limit)
+	const none = "not enough nodes to run job. requested: 1, available: 1, suitable: 0.\n• Node n-1: job already executed on this node more than once"
+	j.change("Queued", "Job queued. "+none)
 	select {
-	case <-s.holds():
+	case <-j.ctx.Done():
+	case <-time.After(time.Until(j.created.Add(time.Duration(j.spec.Tasks[0].Timeouts.QueueTimeout) * time.Second))):
+		j.change("Failed", none)
+	}
+}
+
+// change changes the state of a job that was not stopped.
+func (j *job) change(state, message string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.state == "Stopped" {
+		return false
+	}
+	j.set(state, message)
+	return true
+}
+
+// attempt executes a job once. It reports whether the execution failed.
+func (s *Service) attempt(j *job) (failed bool) {
+	j.mu.Lock()
+	j.tries = append(j.tries, try{5, "Running"}) // also while the node waits; the orchestrator does not learn of state 6
+	j.lines = nil
+	j.stdout.Reset()
+	j.stderr.Reset()
+	j.mu.Unlock()
+	if !j.change("Running", "") {
+		return false
+	}
+	select {
+	case <-s.wait(&s.busy):
+	case <-j.ctx.Done():
+	}
+	during := time.Duration(j.spec.Tasks[0].Timeouts.ExecutionTimeout) * time.Second
+	limit, stop := context.WithTimeout(j.ctx, during)
+	defer stop()
+	outputs, code, err := map[string][]byte(nil), 0, error(nil)
+	if s.Broken != "" {
+		err = errors.New(s.Broken)
+	} else {
+		outputs, code, err = j.perform(limit)
+	}
+	select {
+	case <-s.wait(&s.hold):
 	case <-limit.Done():
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch {
-	case j.state == "Stopped":
-	case limit.Err() != nil:
-		j.tries[0] = try{10, "execution timed out"}
-		j.set("Failed", "execution timed out")
-	case err != nil:
-		j.tries[0] = try{10, err.Error()}
-		j.set("Failed", err.Error())
-	default:
-		j.exit, j.archive = code, pack(j.stdout.Bytes(), j.stderr.Bytes(), code, outputs)
-		j.tries[0] = try{9, ""}
-		j.set("Completed", "")
+	if j.state == "Stopped" {
+		return false
 	}
+	if limit.Err() != nil {
+		err = fmt.Errorf("Execution timed out after %s", during) //nolint:staticcheck // as Bacalhau says it
+	}
+	if err != nil {
+		j.tries[len(j.tries)-1] = try{10, err.Error()}
+		return true
+	}
+	j.exit, j.archive = code, pack(j.stdout.Bytes(), j.stderr.Bytes(), code, outputs)
+	j.tries[len(j.tries)-1] = try{9, ""}
+	j.set("Completed", "")
+	return false
 }

@@ -3,6 +3,7 @@ package bacalhautest
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -135,14 +137,16 @@ func (j *job) container(ctx context.Context, dir string) (int, error) {
 func (j *job) module(ctx context.Context, dir string) (int, error) {
 	params := j.spec.Tasks[0].Engine.Params
 	entry, _ := params["EntryModule"].(string)
-	module, ok := j.inputs[filepath.Base(entry)]
+	module, ok := j.inputs[strings.TrimPrefix(entry, "/inputs/")]
 	if !ok {
 		return 0, fmt.Errorf("the entry module %q is not a target of an input source", entry)
 	}
 	if !bytes.Contains(module, []byte("\x04name")) {
 		return 0, errors.New("Name section not found")
 	}
-	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))
+	const page = 64 << 10
+	pages := uint32(j.spec.Tasks[0].Resources.memory() / page) //nolint:gosec // a limit of a test
+	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
 	defer engine.Close(context.WithoutCancel(ctx))
 	wasi_snapshot_preview1.MustInstantiate(ctx, engine)
 	config := wazero.NewModuleConfig().WithArgs(append([]string{""}, texts(params["Parameters"])...)...).WithStdout(stream{j, 1}).WithStderr(stream{j, 2}).
@@ -155,8 +159,9 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 	switch {
 	case errors.As(err, &exit):
 		return int(exit.ExitCode()), nil
-	case err != nil:
-		return 0, err
+	case err != nil: // Bacalhau calls the function itself
+		_, message, _ := strings.Cut(err.Error(), " function[_start] failed: ")
+		return 0, errors.New(cmp.Or(message, err.Error()))
 	}
 	return -1, nil // a module that ends without an exit code
 }
