@@ -23,7 +23,7 @@ func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inlin
 		return Awaited{Program: registry.Version{Spec: spec}}, err
 	}
 	if approval.AgentID == "" {
-		return Awaited{}, fault.New(fault.NotFound, "The program of this request is no longer kept.")
+		return Awaited{}, fault.New(fault.NotFound, "The program of this request is no longer stored.")
 	}
 	program, err := s.awaitedProgram(ctx, approval)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) awaitedProgram(ctx context.Context, approval registry.Approval
 		}
 		v, err := s.Resolver.Resolve(ctx, approval.Workspace, registry.Reference{Agent: approval.AgentID, Version: ref})
 		if err == nil && v.ContentDigest != approval.ContentDigest {
-			err = fault.New(fault.NotFound, "The program of this request is no longer kept.")
+			err = fault.New(fault.NotFound, "The program of this request is no longer stored.")
 		}
 		return v, err
 	}

@@ -21,14 +21,14 @@ import (
 type Diff struct {
 	From     string            `json:"from" doc:"A version, or draft."`
 	To       string            `json:"to"`
-	Revision int64             `json:"draftRevision,omitempty" doc:"Of the draft, where it is one of the two."`
+	Revision int64             `json:"draftRevision,omitempty" doc:"Revision of the draft. Absent if both sides are versions."`
 	Files    []FileDiff        `json:"files" doc:"Changed files."`
 	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
 	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
 	Advice   registry.Advice   `json:"advice"`
 	// CapabilityChanges describes the capabilities that the second side has and the first has not. It is empty if the
 	// gate is off.
-	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities of the second that the first does not have, in words. Empty if the gate is off."`
+	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that only the second side has, as sentences. Empty if the gate is off."`
 }
 
 // FileDiff is one file that differs.

@@ -19,7 +19,7 @@ type Programs interface {
 // Comparison lists the differences between the program of a request and the last version that counts as approved.
 type Comparison struct {
 	With              string                      `json:"with" doc:"The last version that counts as approved. Empty if there is none: then everything is new."`
-	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request has their lines."`
+	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request shows the changed lines."`
 	Packages          []packages.Change           `json:"packages" doc:"Packages with another version or file."`
 	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the approved version does not have, in words. Empty if the gate is off."`
 }
@@ -33,7 +33,7 @@ type FileChange struct {
 // Details is a request with all the information that an approver needs to decide.
 type Details struct {
 	registry.Approval
-	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer kept."`
+	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer stored."`
 	Approvers     []string    `json:"approvers,omitempty" doc:"Sign-in names of people who may decide a pending request."`
 	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here."`
 }

@@ -117,7 +117,7 @@ type Trial struct {
 // Proposal is a change of a program that passed its checks. It is not applied.
 type Proposal struct {
 	Explanation string                   `json:"explanation" doc:"Text of the model."`
-	Files       map[string]registry.File `json:"files" doc:"The changed files, whole."`
+	Files       map[string]registry.File `json:"files" doc:"The changed files with their whole content."`
 	Schemas     *Schemas                 `json:"schemas,omitempty" doc:"The changed schemas."`
 	Tests       []registry.Test          `json:"tests,omitempty" doc:"Tests to add. They pass with the change."`
 	SampleInput json.RawMessage          `json:"sampleInput,omitempty"`

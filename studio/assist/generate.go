@@ -208,7 +208,7 @@ type Remark struct {
 // Opinion is a model's text about a program.
 type Opinion struct {
 	Text     string          `json:"text" doc:"Markdown."`
-	Findings []Remark        `json:"findings" doc:"Only of a review. They are opinions of the model."`
+	Findings []Remark        `json:"findings" doc:"Findings of a review; empty for an explanation. They are opinions of the model."`
 	Revision int64           `json:"revision"`
 	Model    string          `json:"model"`
 	Tokens   registry.Tokens `json:"tokens"`

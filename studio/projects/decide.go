@@ -23,9 +23,9 @@ type FileDifference struct {
 	Path    string                 `json:"path"`
 	Kind    registry.EditKind      `json:"kind" enum:"added,changed,deleted"`
 	Status  registry.OverlayStatus `json:"status" enum:"open,accepted,rejected,expired"`
-	Outcome outcome                `json:"outcome" enum:"clean,same,merged,conflict" doc:"How the change fits the project as it is now. merged: both changed different lines. conflict: both changed the same lines, or one deleted what the other changed."`
+	Outcome outcome                `json:"outcome" enum:"clean,same,merged,conflict" doc:"How the change can be merged into the current project. merged: both sides changed different lines. conflict: both changed the same lines, or one deleted a file that the other changed."`
 	Unified string                 `json:"unified" doc:"Unified diff from the file that the run read. Empty if the file is not shown."`
-	Project string                 `json:"project,omitempty" doc:"For a conflict or a merge: unified diff of the project's own change since the run read the file."`
+	Project string                 `json:"project,omitempty" doc:"For merged and conflict: unified diff of the project's changes since the run read the file."`
 	Binary  bool                   `json:"binary,omitempty" doc:"True if the file is not shown, because it is no text, larger than 1 MiB, or the differences before it have 16 MiB."`
 	Size    int64                  `json:"size" doc:"Bytes of the new file."`
 }
@@ -194,7 +194,7 @@ func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id 
 	}
 	if d.Revision != 0 && d.Revision != r.overlay.Revision {
 		return nil, nil, &fault.Error{
-			Code: fault.Conflict, Message: "The overlay was changed meanwhile. Read it again.", Extra: map[string]any{"revision": r.overlay.Revision},
+			Code: fault.Conflict, Message: "The overlay was changed in the meantime. Read it again, then repeat the request.", Extra: map[string]any{"revision": r.overlay.Revision},
 		}
 	}
 	var selected []int

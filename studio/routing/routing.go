@@ -84,7 +84,7 @@ type RouteRefusal struct {
 type ConsideredRule struct {
 	Rule       string           `json:"rule"`
 	Applies    bool             `json:"applies"`
-	Why        string           `json:"why" doc:"The condition that holds, or the first that does not."`
+	Why        string           `json:"why" doc:"The condition that decides: one that holds, or the first that does not."`
 	Candidates []RouteCandidate `json:"candidates,omitempty"`
 }
 

@@ -54,7 +54,7 @@ type Provenance struct {
 	ActorID         string             `json:"actorId"`
 	ActorType       registry.ActorType `json:"actorType"`
 	RequestID       string             `json:"requestId,omitempty" doc:"The client's own ID of the request."`
-	ClaimedID       string             `json:"claimedActorId,omitempty" doc:"Whom the client says it acts for. The server does not check it."`
+	ClaimedID       string             `json:"claimedActorId,omitempty" doc:"The actor for which the client says that it acts. The server does not check it."`
 	ClaimedType     string             `json:"claimedActorType,omitempty"`
 	Runtime         runtimes.Name      `json:"runtime"`
 	Isolation       string             `json:"isolation"`

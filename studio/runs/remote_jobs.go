@@ -201,7 +201,7 @@ func (s *Service) notReattached(ctx context.Context, run registry.Run, cause err
 // unattached records a run as interrupted. Its remote job is then stopped like every job without a run.
 func (s *Service) unattached(ctx context.Context, run registry.Run, reason string) error {
 	_, err := s.endContinued(ctx, run, registry.StatusInterrupted, &runtimes.ProgramError{
-		Type: runtimes.Interrupted, Message: "The server stopped while the program ran elsewhere, and the run cannot be continued: " + reason, Remedy: "Run it again.",
+		Type: runtimes.Interrupted, Message: "The server stopped while the program ran at a remote service, and the run cannot be continued: " + reason, Remedy: "Run it again.",
 	})
 	return err
 }

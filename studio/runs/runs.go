@@ -356,7 +356,7 @@ func reserve(ctx context.Context, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fault.New(fault.TooManyRequests, "The server has no memory left for this answer, because it sends other large ones. Try again later.")
+	return fault.New(fault.TooManyRequests, "The server has too little memory for this answer while it sends other large answers. Try again later.")
 }
 
 func unfinished(run registry.Run) bool {

@@ -25,7 +25,7 @@ func (s *Service) described(ctx context.Context, actor registry.Actor, req Reque
 	}
 	description := strings.TrimSpace(req.Description)
 	if description == "" {
-		return registry.Task{}, fault.Invalid("/description", "must say in words what to change.")
+		return registry.Task{}, fault.Invalid("/description", "must describe the change.")
 	}
 	language := req.Language
 	if language == "" {

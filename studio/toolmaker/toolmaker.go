@@ -133,7 +133,7 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, wat
 	words := wordsOf(r.Task)
 	words = words[:min(len(words), mostWords)]
 	if len(words) == 0 {
-		return Tool{}, fault.Invalid("/task", "must say in words what the tool does.")
+		return Tool{}, fault.Invalid("/task", "must describe what the tool does.")
 	}
 	for _, among := range []func(context.Context, registry.Actor, wanted) (*Tool, error){s.published, s.drafts} {
 		if tool, err := among(ctx, actor, wanted{r.Task, words, r.InputExample}); err != nil || tool != nil {
