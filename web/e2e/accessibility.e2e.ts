@@ -252,6 +252,8 @@ const pages = {
   'the tokens': '/studio/tokens',
   'the workspaces': '/studio/workspaces',
   'the skills': '/studio/skills',
+  'the facts about the Studio': '/studio/settings/about',
+  'the page of the API': '/docs',
   'the tool sets': '/studio/tool-sets',
   'a tool set': '/studio/tool-sets/daily',
   'a page that does not exist': '/studio/nowhere',

@@ -286,6 +286,35 @@ test('an address without a page says so and offers others', async () => {
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
 });
 
+test('code that does not load leads to a page with a report, and a reload goes on', async () => {
+  // A context of its own: the fault that this page reports must not count as one of the test.
+  const context = await browser.newContext({
+    baseURL: atelier.url,
+    storageState: await page.context().storageState(),
+  });
+  const broken = await context.newPage();
+  const code = /SkillsPage-[^/]*\.js/;
+  await broken.route(code, (route) => route.abort());
+  await broken.goto('/studio/skills');
+  await broken.getByRole('heading', { name: 'The page stopped', level: 1 }).waitFor();
+  const report = broken.getByRole('region', { name: 'What happened' });
+  await report.getByText(/SkillsPage/).waitFor();
+  await report.getByRole('button', { name: 'Copy report' }).waitFor();
+  expect(await violations(broken)).toEqual([]);
+  await broken.unroute(code);
+  await broken.getByRole('button', { name: 'Reload' }).click();
+  await broken.getByRole('heading', { name: 'Skills', level: 1 }).waitFor();
+  await context.close();
+});
+
+test('a misspelt agent suggests the one that is there', async () => {
+  await publishedAgent(atelier, 'measure-text');
+  await page.goto('/studio/a/mesure-text');
+  await page.getByRole('heading', { name: 'Agent not found', level: 1 }).waitFor();
+  await page.getByRole('navigation', { name: 'Did you mean' }).getByRole('link', { name: 'measure-text' }).click();
+  await studio.editorReady();
+});
+
 test('the page of the API searches and opens linked parts', async () => {
   await page.goto('/docs#schema-RunSummary');
   await expect.poll(() => page.locator('#schema-RunSummary').getAttribute('open')).not.toBeNull();

@@ -73,6 +73,12 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await studio.home();
   await Promise.all(['g', 's'].map((key) => page.keyboard.press(key))); // directly after each other, even on a busy machine
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  const filter = page.getByRole('searchbox', { name: 'Filter the commands' });
+  await filter.fill('ctrl+s');
+  await page.getByText('Save now').waitFor();
+  expect(await page.getByText('Switch theme').count()).toBe(0);
+  await filter.press('Escape');
+  await page.getByText('Switch theme').waitFor();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+S');
   await row('Command palette').getByText('Ctrl+S already runs “Save now”').waitFor();

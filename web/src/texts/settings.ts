@@ -16,6 +16,9 @@ export const appearance = {
 export const keysOfCommands = {
   about:
     'Choose other keys for a command: keys held together, or two letters one after the other, such as g s. They apply at once, in this browser only. Escape cancels.',
+  filter: 'Filter the commands',
+  placeholder: 'Command or keys, such as Ctrl+S',
+  nothingMatches: 'No command matches.',
   change: 'Change',
   changeKeysOf: (title: string) => `Change the keys of ${title}`,
   pressKeys: 'Press the keys',

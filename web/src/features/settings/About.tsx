@@ -58,8 +58,10 @@ function Fact({ name, act, children }: { name: string; act?: ReactNode; children
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{children}</dd>
-      {act}
+      <dd>
+        <span>{children}</span>
+        {act}
+      </dd>
     </div>
   );
 }

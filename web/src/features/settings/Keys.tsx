@@ -1,3 +1,4 @@
+import { Search } from 'lucide-react';
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { bind, unbindAll, useBindings, useBound } from '../../state/bindings';
 import { isMac, isModifier, pressOf } from '../../state/commands';
@@ -6,6 +7,7 @@ import { shortcuts } from '../../texts/app';
 import { keysOfCommands as say } from '../../texts/settings';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
+import { narrowed } from '../../ui/tableOrder';
 import css from './Keys.module.css';
 import page from './SettingsPage.module.css';
 
@@ -13,14 +15,34 @@ import page from './SettingsPage.module.css';
 export function Keys() {
   const all = useBound();
   const { chosen } = useBindings();
+  const [typed, setTyped] = useState('');
+  const found = narrowed(
+    all,
+    typed,
+    ({ title, keys }) => `${title} ${keys === undefined ? '' : showKeys(keys, isMac)}`,
+  );
+  const shown = groups.filter((group) => found.some((command) => command.group === group));
   return (
     <>
       <p className={page.lead}>{say.about}</p>
-      {groups.map((group) => (
+      <div className={css.filter}>
+        <Search size={14} aria-hidden />
+        <input
+          type="search"
+          aria-label={say.filter}
+          placeholder={say.placeholder}
+          spellCheck={false}
+          value={typed}
+          onChange={(e) => setTyped(e.target.value)}
+          onKeyDown={(e) => e.key === 'Escape' && setTyped('')}
+        />
+      </div>
+      {shown.length === 0 && <p className={page.lead}>{say.nothingMatches}</p>}
+      {shown.map((group) => (
         <section key={group} className={css.group}>
           <h3>{shortcuts.groups[group]}</h3>
           <ul aria-label={shortcuts.groups[group]}>
-            {all
+            {found
               .filter((command) => command.group === group)
               .map((command) => (
                 <Row key={command.id} command={command} changed={chosen[command.id] !== undefined} />
