@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// printed is part of every command with a result.
+// printed is embedded in every command that prints a result. It has the flag --json.
 type printed struct {
 	JSON bool `name:"json" help:"Print JSON: an array for a list, the object for anything else."`
 }
 
-// result prints the value as JSON, or with tell.
+// result prints the value as JSON if --json is set. Otherwise it calls tell, which prints text.
 func (o printed) result(p Process, value any, tell func() error) error {
 	if !o.JSON {
 		return tell()
@@ -30,14 +30,14 @@ func (p Process) encode(value any) error {
 	return encoder.Encode(value)
 }
 
-// asked is a command that sends requests and prints an answer.
+// asked is embedded in every command that sends requests to a server and prints the answer.
 type asked struct {
 	printed
 	remote
 }
 
-// ask connects, sends the request, and prints the answer either unchanged or with tell. An answer without a body is
-// null.
+// ask connects, sends the request and prints the answer. With --json it prints the answer's JSON, or null if the answer has
+// no body. Otherwise it calls tell with the answer.
 func (a asked) ask(ctx context.Context, p Process, method, path string, body any, tell func(answer json.RawMessage) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		answer := json.RawMessage("null")
@@ -76,8 +76,8 @@ func (a printed) print(p Process, answer json.RawMessage, tell func(answer json.
 	return err
 }
 
-// itemsOf returns the items of an answer that is a whole list, and any other answer unchanged, so that --json prints every
-// list as one array. Lists that are always in pages are read with list.
+// itemsOf returns the array items of an answer that is a list, and any other answer unchanged. So --json prints every list
+// as one array. Lists that are always answered in pages are read with the function list instead.
 func itemsOf(answer json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(answer, &members) != nil || !strings.HasPrefix(string(members["items"]), "[") {
@@ -91,7 +91,7 @@ func itemsOf(answer json.RawMessage) json.RawMessage {
 	return members["items"]
 }
 
-// list reads all pages of a list and prints them as one JSON array or with tell.
+// list reads all pages of a list, up to limit items. It prints the items as one JSON array if --json is set, else with tell.
 func list[T any](ctx context.Context, p Process, a asked, path string, query url.Values, limit int, tell func(items []T) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		items, err := all[json.RawMessage](ctx, c, path, query, limit)
@@ -112,7 +112,7 @@ func list[T any](ctx context.Context, p Process, a asked, path string, query url
 	})
 }
 
-// with connects, calls work, and closes the resources that connecting opened.
+// with connects to a server and calls work. Afterwards it closes everything that was opened to connect.
 func (r remote) with(ctx context.Context, p Process, work func(c *client) error) (err error) {
 	return r.withFolder(ctx, p, "", work)
 }
@@ -137,13 +137,13 @@ func read(answer json.RawMessage, into any) error {
 
 func agentPath(agent string) string { return "/api/v1/code-agents/" + url.PathEscape(agent) }
 
-// say prints a message for a person to stderr.
+// say prints a message for people to stderr.
 func (p Process) say(format string, args ...any) error {
 	_, err := fmt.Fprintln(p.Stderr, lines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// print prints a result for a program to stdout.
+// print prints a result, which programs may read, to stdout.
 func (p Process) print(text string) error {
 	_, err := fmt.Fprintln(p.Stdout, lines(text))
 	return err

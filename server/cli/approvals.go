@@ -82,7 +82,7 @@ func (c *approvalsShow) run(ctx context.Context, p Process) error {
 	})
 }
 
-// printComparison adds what is new in a program that waits, and the findings about it.
+// printComparison adds rows with the changes of a program that waits for approval, and with the findings about it.
 func printComparison(t table, d approvals.Details) {
 	if d.Comparison != nil {
 		t.row("compared with", or(d.Comparison.With, "nothing, because no version counts as approved"))
@@ -185,10 +185,10 @@ func (c *approvalDeliveries) run(ctx context.Context, p Process) error {
 	})
 }
 
-// pollEvery is the interval at which a waiting command looks for a decision.
+// pollEvery is the interval at which a waiting command asks the server for the decision.
 const pollEvery = time.Second
 
-// awaitApproval waits until a person has decided about a run.
+// awaitApproval waits until a person has approved or denied a run.
 func awaitApproval(ctx context.Context, server *client, run string) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -208,7 +208,7 @@ func awaitApproval(ctx context.Context, server *client, run string) error {
 	}
 }
 
-// approvers says for whom a request waits.
+// approvers describes the people who may decide about a request.
 func approvers(names []string) string {
 	if len(names) == 0 {
 		return "an approver, but no member of the workspace may approve it"
@@ -216,7 +216,7 @@ func approvers(names []string) string {
 	return "an approver (" + strings.Join(names, ", ") + ")"
 }
 
-// approvalLink returns where a person answers a request in the Studio.
+// approvalLink returns the address of a request in the Studio, where a person can decide.
 func approvalLink(server *client, id string) string {
 	return server.base + "/studio/approvals/" + url.PathEscape(id)
 }

@@ -51,7 +51,7 @@ func (p Process) open(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// writeWhole writes a file completely or not at all.
+// writeWhole replaces a file by a complete new one. On an error, it leaves the existing file unchanged.
 func writeWhole(path string, content io.Reader) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".atelier-*")
 	if err != nil {

@@ -43,7 +43,7 @@ func (c *assistToolCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// toolReference returns the words with which a person finds a tool.
+// toolReference returns the reference by which a person finds a tool, with a hint if it must be copied first.
 func toolReference(t toolmaker.Tool) string {
 	switch {
 	case t.Publisher != "":

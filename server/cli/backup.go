@@ -37,7 +37,7 @@ func (c *backupCreate) run(ctx context.Context, p Process) error {
 	var m backup.Manifest
 	if c.Keys == "-" {
 		m, err = c.keysToStdout(ctx, p, settings)
-		p.Stdout = p.Stderr // the keys are its only content
+		p.Stdout = p.Stderr // stdout must contain only the keys
 	} else {
 		m, err = app.CreateBackup(ctx, settings, c.Dir, c.Keys, p.Version, p.quietLog())
 	}

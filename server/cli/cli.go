@@ -1,5 +1,5 @@
-// Package cli is the command line. It starts the server, runs programs from files in the local sandbox, and is a client
-// of a server. Machine-readable output goes only to stdout; everything else goes to stderr.
+// Package cli is the command line. It starts the server, runs programs from files in the local sandbox, and sends requests
+// to a server. Results go to stdout; messages for people go to stderr.
 package cli
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// Process holds the parts of the process that a command uses.
+// Process contains the arguments, the streams and the environment of the process that a command uses.
 type Process struct {
 	Args    []string // without the program's name
 	Stdin   io.Reader
@@ -47,14 +47,14 @@ const (
 	stale    = 5 // push: the draft was saved since the folder was pulled
 )
 
-// description is the text at the top of the help.
+// description is the text at the top of --help.
 const description = "A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools.\n\n" +
 	"Exit codes: 0 success; 1 the program failed, or another error; 2 wrong usage; 3 the request was refused, or waits for a person; " +
 	"4 the server is unreachable or does not accept the token; 5 push: the draft was saved since the folder was pulled. " +
 	"doctor has codes of its own: see its help.\n\n" +
 	"ATELIER_SERVER and ATELIER_TOKEN set the server and the token of all commands that call a server."
 
-// grammar is the command line.
+// grammar defines all commands; the parser fills it in.
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
@@ -115,25 +115,25 @@ type grammar struct {
 	BreakGlass breakGlassCommand `cmd:"" name:"break-glass" help:"Create an emergency administrator token directly in the database. Run it on the server's machine."`
 }
 
-// runner is a command.
+// runner is implemented by every command.
 type runner interface {
 	run(ctx context.Context, p Process) error
 }
 
-// misused is an error in the typed command.
+// misused is an error in the command line that the user typed, such as a wrong flag.
 type misused struct{ error }
 
 func misusedf(format string, args ...any) error { return misused{fmt.Errorf(format, args...)} }
 
-// unreachable is an error of a server that cannot be found or does not answer.
+// unreachable is the error for a server that cannot be found or does not answer.
 type unreachable struct{ error }
 
 func (u unreachable) Unwrap() error { return u.error }
 
-// errTold ends a command that has already printed its error.
+// errTold is returned by a command that has already printed its error.
 var errTold = errors.New("the error is already printed")
 
-// left carries the exit code with which the parser ends the process after printing the help.
+// left is the value of the panic that ends the parser after it has printed the help. It contains the exit code.
 type left struct{ code int }
 
 // Main runs one command and returns its exit code, one of the constants above.
@@ -175,7 +175,7 @@ func Main(ctx context.Context, p Process) (code int) {
 // report prints an error to stderr and returns the exit code.
 func (p Process) report(err error) int { return p.reportOf(err, nil) }
 
-// reportOf is like report for a command with these fields.
+// reportOf is like report, and replaces the JSON fields in an error message by the flags of the command.
 func (p Process) reportOf(err error, names fields) int {
 	var wrong misused
 	var faults config.Faults
@@ -198,7 +198,7 @@ func (p Process) reportOf(err error, names fields) int {
 	return codeOf(err)
 }
 
-// codeOf returns the exit code of an error that the command did not expect.
+// codeOf returns the exit code of an error without an exit code of its own.
 func codeOf(err error) int {
 	var away unreachable
 	if errors.As(err, &away) {
@@ -253,7 +253,7 @@ func lines(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// load reads the configuration for a command that has only some of the flags.
+// load reads the configuration from the file, the environment and the flags that a command has.
 func (p Process) load(flags map[string]string, file string) (config.Config, error) {
 	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Environ: p.Environ, Flags: flags})
 }
@@ -261,5 +261,5 @@ func (p Process) load(flags map[string]string, file string) (config.Config, erro
 // quietLog logs only warnings and errors, so that the command's output stays readable.
 func (p Process) quietLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelWarn) }
 
-// errorLog logs only unexpected errors.
+// errorLog logs only errors.
 func (p Process) errorLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelError) }

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// client calls a server, over the network or within this process.
+// client sends requests to a server, over the network or within this process.
 type client struct {
 	base      string
 	token     string
@@ -27,13 +27,13 @@ type client struct {
 	http      *http.Client
 }
 
-// newHTTP returns the HTTP client of a command. It does not follow redirects, because a redirect would send the token to
-// another address. A nil transport is the default one.
+// newHTTP returns the HTTP client of a command. It does not follow redirects, because that would send the token to another
+// address. nil means the default transport.
 func newHTTP(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// redirects reports whether an answer refers to another address.
+// redirects reports whether an answer is a redirect.
 func redirects(answer *http.Response) bool {
 	return answer.StatusCode >= 300 && answer.StatusCode < 400
 }
@@ -46,7 +46,7 @@ func (c *client) redirected() error {
 // most is the maximum number of bytes read from one answer.
 const most = 64 << 20
 
-// exchange sends a request and passes a successful answer to read. It returns any other answer as a fault.
+// exchange sends a request and calls read with a successful answer. It returns an error answer as a fault.
 func (c *client) exchange(ctx context.Context, method, path string, body any, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	if body == nil {
 		return c.transfer(ctx, method, path, nil, headers, read)
@@ -60,7 +60,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body any, he
 	return c.transfer(ctx, method, path, bytes.NewReader(text), sent, read)
 }
 
-// transfer is like exchange with a body that is sent unchanged.
+// transfer is like exchange, but it sends the body unchanged instead of encoding it as JSON.
 func (c *client) transfer(ctx context.Context, method, path string, body io.Reader, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	return read(answer.Header, answer.Body)
 }
 
-// inFlags replaces fields of requests in remedies with the flags of commands.
+// inFlags replaces JSON fields in the server's error messages by the flags of commands.
 var inFlags = strings.NewReplacer(
 	`With "ifChanged": true the answer is that version.`, `With --if-changed the command prints that version and exits with 0.`,
 	`send "acceptRegressions": true with a comment`, `add --accept-regressions with --comment`,
@@ -115,7 +115,7 @@ func refusal(answer *http.Response) error {
 		problem.Detail += " " + inFlags.Replace(problem.Remedy)
 	}
 	if len(problem.Errors) > 0 && strings.Contains(problem.Detail, problem.Errors[0].Message) {
-		problem.Errors = nil // already included: the entry points for other clients put everything into the detail
+		problem.Errors = nil // the skills API already includes them in the detail
 	}
 	return &fault.Error{Code: problem.Code, Message: problem.Detail, Details: problem.Errors}
 }

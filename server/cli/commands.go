@@ -16,7 +16,7 @@ type commandInfo struct {
 	Flags       []typeable `json:"flags"`
 }
 
-// typeable is a flag or an argument.
+// typeable describes a flag or an argument of a command.
 type typeable struct {
 	Name        string   `json:"name"`
 	Short       string   `json:"short"`
@@ -29,7 +29,7 @@ type typeable struct {
 	Repeatable  bool     `json:"repeatable"`
 }
 
-// commandsOf lists the commands that a person can type, without groups of commands.
+// commandsOf lists all commands that can be run. It omits groups such as `token`, which only contain commands.
 func commandsOf(app *kong.Application) []commandInfo {
 	var all []commandInfo
 	for _, leaf := range app.Leaves(true) {

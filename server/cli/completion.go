@@ -30,11 +30,12 @@ func (c *completionCommand) run(_ context.Context, p Process) error {
 	return err
 }
 
-// completeWord is the first argument by which completion scripts ask. The words after it are those of the command line up
-// to the cursor.
+// completeWord is the first argument with which a completion script calls this program. The other arguments are the words
+// of the typed command line up to the cursor.
 const completeWord = "__complete"
 
-// completions are the scripts. They do not evaluate the answer.
+// completions contains the completion script of each shell. The scripts use the output as plain text and never evaluate
+// it, because it contains names from a server.
 var completions = map[string]string{
 	"bash": `_atelier() {
   mapfile -t COMPREPLY < <(atelier ` + completeWord + ` "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -59,7 +60,7 @@ complete -c atelier -a '(__atelier_complete)'
 `,
 }
 
-// complete prints what may stand at the cursor, one per line. Nothing means that the shell offers files.
+// complete prints the possible words at the cursor, one per line. If it prints nothing, the shell completes file names.
 func (p Process) complete(ctx context.Context, words []string) int {
 	if len(words) == 0 {
 		words = []string{""}
@@ -113,7 +114,7 @@ func cursor(node *kong.Node, typed []string) (at *kong.Node, position int, value
 	return node, position, value
 }
 
-// waiting returns the flag of a word if its value is the next word.
+// waiting returns the flag that a word names if the flag's value must be the next word, else nil.
 func waiting(node *kong.Node, word string) *kong.Value {
 	for _, flag := range slices.Concat(node.AllFlags(true)...) {
 		is := word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short)
@@ -124,7 +125,7 @@ func waiting(node *kong.Node, word string) *kong.Value {
 	return nil
 }
 
-// valuesOf returns the values of a flag or an argument that are known.
+// valuesOf returns the possible values of a flag or an argument: the values of an enumeration, or the names of agents.
 func (p Process) valuesOf(ctx context.Context, v *kong.Value) []string {
 	switch {
 	case v.Enum != "":
@@ -141,7 +142,7 @@ func (p Process) valuesOf(ctx context.Context, v *kong.Value) []string {
 	return nil
 }
 
-// completesWithin is the time for a server to answer a completion.
+// completesWithin is the maximum time to wait for a server while completing a word.
 const completesWithin = time.Second
 
 // agentNames lists agents of the server that a command without flags would use. It opens no database.

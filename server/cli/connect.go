@@ -24,9 +24,9 @@ type remote struct {
 // answersWithin is the maximum time for a server to respond to the availability check.
 const answersWithin = 2 * time.Second
 
-// connect finds a server. It uses the chosen server, or else the running server whose token is in the data directory.
-// Otherwise it opens the store in this process under its lock. close releases everything that it opened. folder is the
-// address in agent.yaml of the folder that the command works on.
+// connect returns a client of a server: the chosen server, else the running server of the data directory. If there is
+// neither, it locks the data directory and opens the server within this process. close closes everything that was opened.
+// folder is the server's address in agent.yaml of the folder that the command works on, "" if there is none.
 func (r remote) connect(ctx context.Context, p Process, folder string) (c *client, close func() error, err error) {
 	chosen, err := r.destination(p, folder)
 	if err != nil {

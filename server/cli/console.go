@@ -18,14 +18,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// console prints a run: its output to stdout, everything else to stderr. On stderr, output of a program can change
-// colours of the terminal but nothing else.
+// console prints a run: its output to stdout, and logs and messages to stderr. On stderr, the text of a program can change
+// the colours of the terminal but nothing else.
 type console struct {
 	out   io.Writer
 	plain bool // out is not a terminal, so the output is copied byte for byte
 	err   *terminal.Filter
 	quiet bool
-	whole bool // print the whole result, also of a failed program
+	whole bool // print the whole result, even if the program failed
 }
 
 func newConsole(p Process, quiet, whole bool) *console {
@@ -37,8 +37,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// show prints one event and returns true after the result. For a failed program it prints the error and returns
-// errTold.
+// show prints one event. It returns true if the event is the result of the run. If the program failed, it prints the error
+// and returns errTold.
 func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	switch e.Kind {
 	case runtimes.KindStdout, runtimes.KindStderr:
@@ -68,7 +68,7 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	return false, nil
 }
 
-// egressLine describes the outcome of a network request.
+// egressLine describes the outcome of a program's network request in one line.
 func egressLine(e runtimes.EgressData) string {
 	name := net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
 	switch e.Decision {

@@ -9,17 +9,17 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// destination is the server of a command, with the credentials that are meant for it.
+// destination is the server of a command, with the token and the workspace to use there.
 type destination struct{ server, token, workspace string }
 
-// destination chooses the server: a flag, else a variable, else agent.yaml of the folder that the command works on, else
-// the current profile. The zero value stands for the server of the data directory. folder is the address in agent.yaml.
+// destination chooses the server: that of a flag, else of an environment variable, else of the folder's agent.yaml, else of
+// the current profile. The zero value means the server of the data directory. folder is the address in agent.yaml.
 func (r remote) destination(p Process, folder string) (d destination, err error) {
 	if r.Profile != "" && r.Server+r.Data+r.Database != "" {
 		return d, misusedf("--profile excludes --server, --data and --database")
 	}
 	if r.Server+r.Profile == "" && r.Data+r.Database != "" {
-		return d, nil // without the profiles, which may be unreadable
+		return d, nil // returned before the profiles are read, because that file may be unreadable
 	}
 	known, err := p.profiles()
 	if err != nil {
@@ -48,7 +48,7 @@ func (r remote) destination(p Process, folder string) (d destination, err error)
 	return d, err
 }
 
-// direct returns a server that a flag or a variable names.
+// direct returns the server named by a flag or an environment variable.
 func (r remote) direct(p Process, known profiles, server string) (d destination, err error) {
 	if _, err := addressOf(server); err != nil {
 		return d, misusedf("the server: %w", err)
@@ -70,8 +70,8 @@ func (r remote) direct(p Process, known profiles, server string) (d destination,
 	return d, err
 }
 
-// ofProfile returns the server of a profile. Its own token has priority over ATELIER_TOKEN, which is used only if
-// ATELIER_SERVER names the same server: otherwise it may belong to another one.
+// ofProfile returns the server of a profile. The profile's token has priority over ATELIER_TOKEN. ATELIER_TOKEN is used
+// only if ATELIER_SERVER names the same server, because otherwise it may belong to another server.
 func (r remote) ofProfile(p Process, known profiles, name string) (d destination, err error) {
 	one, err := known.named(name)
 	if err != nil {
@@ -100,8 +100,8 @@ func sameServer(a, b string) bool {
 	return err == nil && otherErr == nil && one == other
 }
 
-// ofFolder returns the server that agent.yaml names. Somebody else may have written that file, so the server receives only
-// a token that was given for it before: in a profile of the user, or by that server itself in the data directory.
+// ofFolder returns the server that agent.yaml names. Somebody else may have written that file. So the server receives only
+// a token that was stored for it before: by the user in a profile, or by that server itself in the data directory.
 func (r remote) ofFolder(p Process, known profiles, server string) (d destination, err error) {
 	if one, ok := known.of(server); ok {
 		if r.Token != "" {
@@ -121,7 +121,7 @@ func (r remote) ofFolder(p Process, known profiles, server string) (d destinatio
 		"or choose a server with --server", server, server)
 }
 
-// left returns the token that the server of the data directory left there, "" if that is another server.
+// left returns the token that the given server has stored in the data directory, "" if that directory is another server's.
 func (r remote) left(p Process, server string) string {
 	found, err := app.ReadCredentials(r.dataOf(p))
 	if err != nil || !onThisMachine(found.URL) {
@@ -133,8 +133,8 @@ func (r remote) left(p Process, server string) string {
 	return found.Token
 }
 
-// onThisMachine reports whether an address from a data directory is one of this machine, as servers write it. A data
-// directory may be part of a folder that somebody else made.
+// onThisMachine reports whether an address from a data directory is a loopback address, as servers write it. The check is
+// needed because the data directory may be in a folder that somebody else created.
 func onThisMachine(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -32,7 +32,7 @@ func changed(from, to map[string]registry.File) []string {
 	return slices.Sorted(maps.Keys(paths))
 }
 
-// showChanges prints the planned changes of a folder, file by file.
+// showChanges prints the differences between two folders, file by file.
 func showChanges(out io.Writer, from, to map[string]registry.File) {
 	for _, path := range changed(from, to) {
 		before, was := from[path]
@@ -51,7 +51,7 @@ func showChanges(out io.Writer, from, to map[string]registry.File) {
 		}
 		unified := strings.TrimSuffix(udiff.Unified("", "", string(before), string(after)), "\n")
 		for i, line := range strings.Split(unified, "\n") {
-			if i > 1 { // the two names are printed above
+			if i > 1 { // skip the lines with the file names, which are printed above
 				_, _ = fmt.Fprintln(out, telemetry.Escape(line))
 			}
 		}

@@ -38,7 +38,7 @@ func (*doctorCommand) Help() string {
 		"and a remedy. Exit codes: 0 all passed, 1 something is reduced, 2 something failed."
 }
 
-// exit ends a command that has printed its whole output.
+// exit is returned by a command that has printed its whole output, and sets the exit code.
 type exit struct{ code int }
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -84,7 +84,7 @@ func (c *doctorCommand) only() ([]doctor.Group, error) {
 	return only, nil
 }
 
-// examine opens a server on a temporary folder and runs the checks on it.
+// examine opens a server with a temporary data directory and runs the checks on it.
 func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.Config, e app.Examination) (start, full doctor.Report, err error) {
 	dir, err := os.MkdirTemp("", "atelier-doctor-")
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	return a.Examine(ctx, e)
 }
 
-// chart prints checks as they finish, or all of them at once as JSON.
+// chart prints each check when it has finished, or with --json all checks at the end.
 type chart struct {
 	out    io.Writer
 	json   bool
@@ -143,7 +143,7 @@ func titles() map[doctor.Group]string {
 	}
 }
 
-// tell prints one check.
+// tell prints one finished check, except with --json.
 func (g *chart) tell(c doctor.Check) {
 	if g.json {
 		return

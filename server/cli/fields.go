@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// fields maps the JSON fields of a command's requests to its flags and arguments as a person types them. A field has the
-// name of its flag, or the one in the flag's tag `field`.
+// fields maps the JSON fields of a command's requests to the flags and arguments that set them. The field of a flag has the
+// flag's name in camel case, unless the struct tag `field` names another one.
 type fields map[string]string
 
 func fieldsOfCommand(command *kong.Node) fields {
@@ -45,14 +45,15 @@ func camel(flag string) string {
 	return strings.Join(parts, "")
 }
 
-// In messages, a server names fields as in a body ("force": true) or in a query (force=true, "query parameter state").
+// Forms in which the server's messages name a field: as in a body ("force": true), or as in a query (force=true, "query
+// parameter state").
 var (
 	inBody    = regexp.MustCompile(`"([a-z][A-Za-z]*)": true`)
 	inQuery   = regexp.MustCompile(`\b([a-z][A-Za-z]*)=true`)
 	parameter = regexp.MustCompile(`query parameter ([a-z][A-Za-z]*)`)
 )
 
-// typed replaces the fields of a refusal by the flags that set them.
+// typed replaces the fields in the message of a fault by the flags that set them.
 func (names fields) typed(err error) error {
 	var refused *fault.Error
 	if !errors.As(err, &refused) {

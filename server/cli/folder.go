@@ -31,7 +31,7 @@ type pullCommand struct {
 // Help is shown above the flags.
 func (*pullCommand) Help() string { return folderServer }
 
-// folderServer explains the server of a folder in the help.
+// folderServer is the help text about the server that agent.yaml names.
 const folderServer = "If no flag and no variable names a server, the member server of agent.yaml does. " +
 	"It is used only if a profile of yours has the same server, so that a folder of somebody else cannot receive your token."
 
@@ -96,7 +96,8 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// agreed prints the changes and asks for confirmation. Without differences it returns false; without a yes it returns an error.
+// agreed prints the changes and asks for confirmation, unless yes is set. It returns false if there are no differences, and
+// an error if the user does not confirm.
 func (o printed) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "no differences")
@@ -114,7 +115,7 @@ func (o printed) agreed(p Process, yes bool, from, to map[string]registry.File) 
 	return false, fmt.Errorf("nothing was written")
 }
 
-// people is where a command prints text for people: stdout, or stderr if stdout has JSON.
+// people returns the stream for text that people read: stdout, or stderr if JSON is printed on stdout.
 func (o printed) people(p Process) io.Writer {
 	if o.JSON {
 		return p.Stderr
@@ -145,8 +146,8 @@ func agentFiles(folder fs.FS) (map[string]registry.File, error) {
 	return files, err
 }
 
-// writeFolder updates a folder to the wanted files. It replaces a file and never writes into it, so that links are not
-// followed.
+// writeFolder changes a folder so that it contains the wanted files. It replaces each changed file by a new one, so that
+// links are not followed.
 func writeFolder(root *os.Root, there, wanted map[string]registry.File) error {
 	for _, name := range changed(there, wanted) {
 		content, is := wanted[name]
@@ -248,7 +249,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 		}
 		var whole wireAgent
 		err = server.exchange(ctx, method, path, sent, match, into(&whole))
-		if fault.Is(err, fault.StaleDraft) { // saved while the differences were shown
+		if fault.Is(err, fault.StaleDraft) { // somebody saved the draft while the differences were shown
 			_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
 			return exit{stale}
 		}
@@ -267,8 +268,8 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 	})
 }
 
-// fresh refuses to overwrite a draft that was saved since the folder was pulled, and prints the changes of both sides.
-// For a folder without a base file, push without -y prints the differences and asks; push -y is refused.
+// fresh returns an error if the draft was saved since the folder was pulled, and prints the changes of both sides. If the
+// folder has no base file, push with -y is refused; without -y, push shows the differences and asks.
 func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, yours map[string]registry.File) error {
 	from, known, err := readBase(folder, kept.id)
 	if err != nil {
@@ -291,7 +292,7 @@ func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, you
 	return exit{stale}
 }
 
-// keptAgent is an agent on a server: the fields of PUT, by name.
+// keptAgent is an agent on a server. fields contains the JSON fields that PUT accepts, by name.
 type keptAgent struct {
 	id, name string
 	revision int64
@@ -305,7 +306,7 @@ func (k keptAgent) saved() string {
 	return fmt.Sprintf("revision %d, by %s at %s", k.revision, k.savedBy, k.savedAt.Local().Format(time.DateTime))
 }
 
-// folder returns the files of a folder that holds the agent.
+// folder returns the agent as the files of a folder.
 func (k keptAgent) folder() (map[string]registry.File, error) {
 	var in agents.Input
 	if err := assemble(k.fields, &in); err != nil {
@@ -361,8 +362,8 @@ func fieldsOf(in agents.Input) (map[string]json.RawMessage, error) {
 	return fields, json.Unmarshal(text, &fields)
 }
 
-// laidOver returns the body of a push: the folder's fields override the server's. Limits that the folder does not set
-// stay unchanged.
+// laidOver returns the body of a push: the server's fields, overridden by those of the folder. Limits that the folder does
+// not set keep the server's values.
 func laidOver(kept, local map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	sent := map[string]json.RawMessage{}
 	for field, value := range kept {

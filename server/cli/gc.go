@@ -23,7 +23,8 @@ func (*gcCommand) Help() string {
 		"The server does it and may go on working."
 }
 
-// wholeHours rounds up, so that nothing younger than asked for is removed. Less than an hour is 0, which the server refuses.
+// wholeHours converts an age to hours. It rounds up, so that no younger data is removed. An age of less than an hour becomes
+// 0, which the server refuses.
 func wholeHours(d time.Duration) int64 {
 	if d < time.Hour {
 		return 0

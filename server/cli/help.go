@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// helpCommand prints the grammar with --json. Without --json, usual replaces it before the arguments are parsed.
+// helpCommand prints a description of the commands as JSON. `help` without --json never gets here, because usual replaces
+// it by --help before the arguments are parsed.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Command, for example: token create."`
 	printed
@@ -19,7 +20,8 @@ func (c *helpCommand) run(_ context.Context, p Process) error {
 	return p.encode(found)
 }
 
-// usual replaces the usual spellings of help and version by those of the parser.
+// usual replaces common ways to request the help and the version, such as `help` and no arguments, by the flags of the
+// parser.
 func usual(args []string) []string {
 	switch {
 	case len(args) == 0:

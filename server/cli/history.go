@@ -64,7 +64,7 @@ func (c *historyShow) run(ctx context.Context, p Process) error {
 			if err := server.call(ctx, http.MethodGet, agentPath(c.Agent), nil, &agent); err != nil {
 				return err
 			}
-			old := agent // a save has no name, title, description, tags and metadata
+			old := agent // a save does not contain these fields: name, title, description, tags and metadata
 			old.Draft = nil
 			if err := read(answer, &old.Draft); err != nil {
 				return err

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// maxToolFile bounds the definition of a tool. The server's limit is lower.
+// maxToolFile is the maximum size of a tool's definition in bytes. The server's limit is lower and gives the better error.
 const maxToolFile = 4 << 20
 
 type importCommand struct {
@@ -57,7 +57,7 @@ func (c *importCommand) run(ctx context.Context, p Process) (err error) {
 	})
 }
 
-// note prints the warnings of an answer.
+// note prints the warnings in the headers of an answer.
 func (p Process) note(header http.Header) error {
 	for _, text := range header["Atelier-Warning"] {
 		var note string

@@ -24,7 +24,7 @@ import (
 type inferCommand struct {
 	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml; with --from-runs the name of an agent." placeholder:"FILE|DIR|NAME"`
 	FromRuns int          `help:"Guess the schemas from this many of an agent's newest runs on a server, 1 to 100." placeholder:"N"`
-	asked                 // the result is JSON in any case
+	asked                 // the result is JSON with and without --json
 	Settings kong.Plugins `embed:""`
 }
 

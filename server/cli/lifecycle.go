@@ -53,8 +53,7 @@ func (c *redraftCommand) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		// Only the current draft is discarded; if it was saved in the meantime the request is rejected and the save is
-		// kept.
+		// If-Match makes the server refuse the request if the draft was saved since it was read, so that no edit is lost.
 		match := map[string]string{"If-Match": fmt.Sprintf(`"%d"`, kept.revision)}
 		var answer json.RawMessage
 		path := agentPath(c.Agent) + "/draft"

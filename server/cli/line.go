@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// line is a listener that only this process can dial.
+// line is a listener for connections within this process.
 type line struct {
 	waiting chan net.Conn
 	once    sync.Once

@@ -15,7 +15,7 @@ type page[T any] struct {
 	NextCursor string `json:"nextCursor"`
 }
 
-// all reads up to limit items of a list.
+// all reads the pages of a list until it has limit items or the list ends.
 func all[T any](ctx context.Context, c *client, path string, query url.Values, limit int) ([]T, error) {
 	var items []T
 	for {

@@ -48,7 +48,7 @@ func (c *manCommand) run(_ context.Context, p Process) error {
 
 func pageOfCommand(command string) string { return "atelier-" + strings.ReplaceAll(command, " ", "-") }
 
-// roff escapes a text for a page.
+// roff escapes a text for a man page.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", "", "\n\n", "\n.PP\n").Replace(text)
 	all := strings.Split(text, "\n")

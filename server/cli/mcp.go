@@ -48,7 +48,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	bridge := &mcpBridge{calls: map[string]*mcp.CallToolRequest{}, there: map[string]bool{}}
 	client := mcp.NewClient(&mcp.Implementation{Name: "atelier-cli", Version: p.Version}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(ctx context.Context, r *mcp.ToolListChangedRequest) {
-			_ = bridge.sync(ctx, r.Session) // the next change retries
+			_ = bridge.sync(ctx, r.Session) // after the next change it is tried again
 		},
 		ProgressNotificationHandler: bridge.progress,
 		LoggingMessageHandler:       bridge.log,
@@ -59,7 +59,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	defer func() { _ = session.Close() }() // the server ends it too
+	defer func() { _ = session.Close() }() // on an error, the server ends the session itself
 	bridge.server = mcp.NewServer(&mcp.Implementation{Name: "atelier", Title: "Atelier", Version: p.Version}, &mcp.ServerOptions{
 		Instructions: session.InitializeResult().Instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{}},
@@ -70,7 +70,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	return bridge.server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(p.Stdin), Writer: nopWriteCloser{p.Stdout}})
 }
 
-// authorised sends a client's token with each request.
+// authorised is a transport that adds the client's token and workspace to each request.
 type authorised struct{ client *client }
 
 func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -106,7 +106,7 @@ type mcpBridge struct {
 	last  int
 }
 
-// sync offers the current tools of the remote server.
+// sync adds and removes offered tools so that they match those of the remote server.
 func (b *mcpBridge) sync(ctx context.Context, session *mcp.ClientSession) error {
 	found := map[string]*mcp.Tool{}
 	for tool, err := range session.Tools(ctx, nil) {

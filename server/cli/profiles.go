@@ -20,7 +20,7 @@ type profiles struct {
 	Named   map[string]profile `yaml:"profiles"`
 }
 
-// profile is a server that the user knows. At most one member of the token is set.
+// profile is a named server. At most one of the fields that give its token is set.
 type profile struct {
 	Server    string `yaml:"server"`
 	Workspace string `yaml:"workspace,omitempty"`
@@ -31,7 +31,7 @@ type profile struct {
 
 // profilesPath returns the path of the user's profiles, "" if the environment has no home directory.
 func (p Process) profilesPath() string {
-	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // its specification has relative paths ignored
+	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // its specification says to ignore relative paths
 		return filepath.Join(dir, "atelier", "profiles.yaml")
 	}
 	if home := p.Getenv("HOME"); filepath.IsAbs(home) {
@@ -40,7 +40,7 @@ func (p Process) profilesPath() string {
 	return ""
 }
 
-// maxProfiles bounds the file in bytes.
+// maxProfiles is the maximum size of the file in bytes.
 const maxProfiles = 1 << 20
 
 // profiles reads the user's profiles. It refuses a file that other users may read or change, because it decides which
@@ -69,7 +69,7 @@ func (p Process) profiles() (profiles, error) {
 	if err != nil {
 		return profiles{}, misusedf("read the profiles: %w", err)
 	}
-	if len(text) > maxProfiles { // writing a part of it back would remove the other profiles
+	if len(text) > maxProfiles { // refused, because writing back a truncated file would remove profiles
 		return profiles{}, misusedf("%s must have at most %d bytes", path, maxProfiles)
 	}
 	return parseProfiles(path, text)
@@ -115,7 +115,7 @@ func (all profiles) named(name string) (profile, error) {
 	return one, nil
 }
 
-// of returns a profile of a server. Of several with the same server, it prefers the current one, and one with a token.
+// of returns a profile with the given server. If there are several, it prefers the current one, then one with a token.
 func (all profiles) of(server string) (found profile, ok bool) {
 	address, err := addressOf(server)
 	if err != nil {
@@ -140,7 +140,7 @@ func (all profiles) of(server string) (found profile, ok bool) {
 	return found, best >= 0
 }
 
-// source says where the token of a profile comes from.
+// source describes where the token of a profile comes from.
 func (o profile) source() string {
 	switch {
 	case o.Token != "":
@@ -173,7 +173,7 @@ func (o profile) token(p Process) (string, error) {
 	return "", nil
 }
 
-// addressOf checks the address of a server and returns its one form, by which addresses are compared.
+// addressOf checks the address of a server and returns it in canonical form, so that addresses can be compared.
 func addressOf(server string) (string, error) {
 	u, err := url.Parse(server)
 	switch {

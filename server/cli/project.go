@@ -129,7 +129,7 @@ func printImport(p Process) func(json.RawMessage) error {
 	}
 }
 
-// archive opens the archive with its content type.
+// archive opens the archive to import and returns it with its content type.
 func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error) {
 	if c.From == "-" {
 		return io.NopCloser(p.Stdin), map[string]string{"tar.gz": "application/gzip", "tar": "application/x-tar", "zip": "application/zip", "bundle": "application/x-git-bundle"}[c.Type], nil
@@ -137,7 +137,7 @@ func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error)
 	return archiveOf(c.From)
 }
 
-// archiveOf opens an archive, or packs a folder. It returns the archive with its content type.
+// archiveOf opens an archive, or packs a folder into one. It returns the archive with its content type.
 func archiveOf(path string) (io.ReadCloser, string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -48,7 +48,7 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// awaited says why a person must approve the publication, and where.
+// awaited prints why a person must approve the publication, and the link to the request.
 func (c *publishCommand) awaited(p Process, server *client, answer json.RawMessage, waiting httpapi.AwaitedPublication) error {
 	err := c.print(p, answer, func(json.RawMessage) error {
 		text := waiting.Message
@@ -85,7 +85,7 @@ func (c *publishCommand) tell(p Process) func(json.RawMessage) error {
 	}
 }
 
-// warn prints the weaknesses of a version that do not prevent publishing.
+// warn prints the warnings about a published version.
 func warn(p Process, warnings []fault.Detail) error {
 	for _, d := range warnings {
 		if err := p.say("warning: %s %s", strings.TrimPrefix(d.Pointer, "/"), d.Message); err != nil {

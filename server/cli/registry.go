@@ -122,7 +122,7 @@ func setListed(ctx context.Context, p Process, a asked, agent string, listed boo
 	})
 }
 
-// said returns a query with the values that are not empty.
+// said returns a query with those of the values that are not empty.
 func said(values map[string]string) url.Values {
 	query := url.Values{}
 	for name, value := range values {

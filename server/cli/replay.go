@@ -37,7 +37,7 @@ func (c *replayCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// replayReport is the server's answer.
+// replayReport is the server's answer to a replay.
 type replayReport struct {
 	Version string
 	Counts  map[string]int

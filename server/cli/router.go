@@ -44,7 +44,7 @@ func (c *routerShow) run(ctx context.Context, p Process) error {
 	})
 }
 
-// hinted are the flags that describe a run to the router.
+// hinted contains the flags with facts about a run, from which the router chooses a runtime.
 type hinted struct {
 	ExpectedMs int64  `name:"expected-ms" help:"Time that the run is expected to take, in milliseconds (default: the median of the version's runs)." placeholder:"MS"`
 	LongJob    bool   `name:"long-job" help:"Mark the run as a long job, so that the router prefers a runtime for long jobs."`

@@ -55,14 +55,14 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	return c.runReference(ctx, p, console, input)
 }
 
-// looksLikePath distinguishes a mistyped path from a reference. A reference has neither slashes nor a suffix before its
-// @.
+// looksLikePath reports whether a target that does not exist is a mistyped path and not a reference. The name in a
+// reference, before the @, has neither slashes nor a file extension.
 func looksLikePath(target string) bool {
 	name, _, _ := strings.Cut(target, "@")
 	return strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) != ""
 }
 
-// inputOf reads --input in any of its three forms.
+// inputOf reads the input from --input: JSON text, @FILE, or - for stdin.
 func inputOf(flag string, stdin io.Reader) (json.RawMessage, error) {
 	text, from := []byte(flag), "--input"
 	var err error

@@ -17,10 +17,10 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// source reads a program from disk.
+// source is a function that reads a program from disk.
 type source func() (registry.Spec, error)
 
-// folderAt reads an agent's folder: agent.yaml and its other files.
+// folderAt returns the source of an agent's folder: agent.yaml and the other files.
 func folderAt(dir string) source {
 	return func() (registry.Spec, error) {
 		folder, err := agents.ReadFolder(os.DirFS(dir))
@@ -28,7 +28,7 @@ func folderAt(dir string) source {
 	}
 }
 
-// fileAt reads a program of one file, whose extension determines the language.
+// fileAt returns the source of a program with one file. The file's extension determines the language.
 func fileAt(path string) source {
 	return func() (registry.Spec, error) {
 		languages := map[string]runtimes.Language{
@@ -50,7 +50,7 @@ func fileAt(path string) source {
 func (c *console) showChoice(ctx context.Context, local *app.Local, spec registry.Spec) error {
 	spec, err := local.Complete(spec)
 	if err != nil || c.quiet {
-		return nil //nolint:nilerr // the run refuses it with all that is wrong
+		return nil //nolint:nilerr // the run itself reports all errors
 	}
 	_, choice, err := local.Chooser.Choose(ctx, "", "", spec)
 	if err == nil && choice != nil && choice.Reason != registry.RuntimeFits {
@@ -84,7 +84,7 @@ func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // the end of the run is an event
+	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // ignored: the run's last event reports the cancellation
 	defer stop()
 	events, err := local.Follow(ctx, actor, run.ID, 0)
 	if err != nil {

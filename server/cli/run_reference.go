@@ -74,7 +74,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	})
 }
 
-// recorded shows the end of a run whose stream ended without a result, as its record has it.
+// recorded prints the result of a run from the server's record. It is used if the event stream ended without a result.
 func recorded(ctx context.Context, server *client, id string, out *console, broken error) error {
 	var record json.RawMessage
 	if err := server.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(id), nil, &record); err != nil {

@@ -28,7 +28,7 @@ type secretsCommand struct {
 	RotateKey secretsRotateKey `cmd:"" help:"Encrypt all secrets with a new key. Stop the server first."`
 }
 
-// ofAgent selects the agent that owns the secret.
+// ofAgent is the flag that selects the agent to which a secret belongs.
 type ofAgent struct {
 	Agent string `help:"Agent that owns the secret (default: the workspace)." placeholder:"NAME"`
 }
@@ -71,8 +71,8 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 	})
 }
 
-// value reads the secret's value. From a value that is too long it reads just enough for the server to reject it. It
-// removes the trailing line break that echo adds.
+// value reads the secret's value and removes a trailing line break, which echo adds. Of a value that is too long, it reads
+// only as much as the server needs to reject it.
 func (c *secretsSet) value(p Process) (string, error) {
 	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
 		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (hidden): ", lines(c.Name))

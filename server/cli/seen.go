@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// seen is part of every command that acts on a draft.
+// seen is embedded in every command that acts on a draft. It has the flag --revision.
 type seen struct {
 	Revision int64 `help:"Revision of the draft that you last read. The command is refused if the draft has changed since (default: the current draft)." placeholder:"N"`
 }

@@ -27,7 +27,8 @@ type serveCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
-// ownMemory is the memory in bytes above which an idle server runs the garbage collector more often.
+// ownMemory is the memory in bytes that the server may use in addition to request bodies. Above it, the garbage collector
+// runs more often.
 const ownMemory = 256 << 20
 
 // Help returns the text above the flags.
@@ -44,13 +45,13 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
 	end, err := gctuning.Slow()
 	defer end()
-	if err != nil { // the server is a little slower but correct
+	if err != nil { // not fatal: the server is only a little slower
 		log.LogAttrs(ctx, slog.LevelDebug, "cannot reduce the wake-ups of Go's runtime", slog.Any("error", err))
 	}
 	memory := int64(math.MaxInt64)
 	if limit := gctuning.Limit(); limit > 0 {
 		settings.RequestMemory = min(settings.RequestMemory, limit/3)
-		memory = limit * 5 / 8 // the rest is for memory that the collector does not know: SQLite, sockets, workers
+		memory = limit * 5 / 8 // the rest is for memory outside of Go's heap: SQLite, sockets, workers
 	}
 	gctuning.Collect(min(settings.RequestMemory+ownMemory, memory))
 	defer ignoreHangUps(ctx, log)()
@@ -74,8 +75,8 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	return a.Serve(ctx, listener)
 }
 
-// ignoreHangUps keeps the server alive when its terminal closes or a tool asks it to reload, which it cannot. The signal is
-// caught, because an ignored one would also be ignored by programs.
+// ignoreHangUps keeps the server running after SIGHUP, which it gets when its terminal closes or when a tool requests a
+// reload. The server cannot reload. The signal is caught and not ignored, because child processes inherit ignored signals.
 func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, unix.SIGHUP)
@@ -97,7 +98,7 @@ func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 type greeting struct {
 	Version  string `json:"version"`
 	URL      string `json:"url"`
-	Link     string `json:"link"`     // signs in one browser, once; "" for a server that cannot write
+	Link     string `json:"link"`     // signs in one browser, once; "" if the database is read-only
 	ReadOnly string `json:"readOnly"` // why nothing can be stored; "" if it can
 }
 
@@ -126,8 +127,8 @@ func greet(ctx context.Context, a *app.App, version string, address net.Addr) (g
 	return greeting{version, base, link, ""}, nil
 }
 
-// warnings returns the warning of every start: the risk the operator has accepted, or the reason why no program can
-// run.
+// warnings returns the warning that is printed at every start: the risk that the operator has accepted, or the reason why no
+// program can run.
 func warnings(level sandbox.Level) string {
 	told := level.Weak()
 	if level.Level == sandbox.LevelNone {
@@ -140,7 +141,7 @@ func warnings(level sandbox.Level) string {
 	return text
 }
 
-// openTo returns a notice of every start about the callers that need no token for skills.
+// openTo returns the warning, printed at every start, that callers from some networks need no token for skills.
 func openTo(c config.Config) string {
 	if len(c.SkillsAnonymous) == 0 {
 		return ""
@@ -148,7 +149,7 @@ func openTo(c config.Config) string {
 	return "\nWARNING: Anybody there can list and run skills without a token (--skills-anonymous=" + config.AnonymousText(c.SkillsAnonymous) + "). Do not put a proxy in front of this server.\n"
 }
 
-// noted lists environment variables that are not settings.
+// noted returns the notes about unknown environment variables, as printed at startup.
 func noted(c config.Config) string {
 	text := ""
 	for _, note := range c.Notes {

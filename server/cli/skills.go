@@ -177,7 +177,8 @@ type skillsCheck struct {
 	printed
 }
 
-// run performs the server's checks except for code, which only the sandbox of a server parses.
+// run performs the checks that a server makes on a skill's folder, except those of the code. Code is parsed only in the
+// sandbox of a server.
 func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

@@ -165,7 +165,7 @@ func (c *taskShowCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// programOf names the program of a task.
+// programOf returns the agent that a task runs, or (described) if a language model writes the program.
 func programOf(t registry.Task) string {
 	if t.Described() {
 		return "(described)"

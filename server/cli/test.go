@@ -94,10 +94,10 @@ func (c *testCommand) runFolder(ctx context.Context, p Process) (err error) {
 	}
 }
 
-// watchEvery is how often --watch looks at the folder.
+// watchEvery is the interval at which --watch checks the folder for changes.
 const watchEvery = 300 * time.Millisecond
 
-// stateOf returns a text that differs whenever a file of a folder has changed.
+// stateOf returns a text that changes whenever a file of the folder changes.
 func stateOf(dir string) (string, error) {
 	var state strings.Builder
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -114,7 +114,7 @@ func stateOf(dir string) (string, error) {
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // an editor replaces files
+			return nil // the file is gone for a moment while an editor replaces it
 		}
 		if err == nil {
 			_, _ = fmt.Fprintf(&state, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
@@ -124,7 +124,7 @@ func stateOf(dir string) (string, error) {
 	return state.String(), err
 }
 
-// once tests a folder once.
+// once runs the tests of a folder once.
 func (c *testCommand) once(ctx context.Context, p Process, local *app.Local) error {
 	folder, err := agents.ReadFolder(os.DirFS(c.Target))
 	if err != nil {
@@ -220,10 +220,10 @@ func namedEvents(stream io.Reader, each func(name string, data []byte) error) er
 	}
 }
 
-// testResults prints results and keeps them for the JUnit file.
+// testResults prints results and collects them for the JUnit file.
 type testResults struct {
 	p     Process
-	to    io.Writer // for people; stdout may have another document
+	to    io.Writer // stream for people, because stdout may contain JSON or the JUnit file
 	json  bool
 	name  string
 	junit string

@@ -11,9 +11,9 @@ import (
 // secret matches the form of the tokens and invitations that this server issues.
 var secret = regexp.MustCompile(`at[li]_[A-Za-z0-9_-]{20,}`)
 
-// checkAddress rejects a credential in a URL, because URLs end up in logs, histories and forwarded links. The one-time
-// sign-in link is allowed: it is useless once it was used. The secret of an invitation follows the #, which browsers
-// never send.
+// checkAddress rejects a request with a credential in its URL, because URLs are stored in logs and histories and are
+// forwarded. The sign-in link is allowed, because it works only once. The secret of an invitation follows the #, which
+// browsers do not send.
 func (g *Gate) checkAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if shown(r.URL) {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// SignInPath is the path of the one-time link. HEAD does not follow it: previews of links use HEAD, and the link works once.
+// SignInPath is the path of the one-time sign-in link. HEAD does not use the link up, because previews of links send HEAD.
 const SignInPath = "/login"
 
 // RoutedPath returns the path of a request as the router reads it.
@@ -18,8 +18,8 @@ func RoutedPath(r *http.Request) string {
 	return r.URL.Path
 }
 
-// Allow returns the Allow header of a path: the methods of its most specific route, "" for none. A path such as
-// /skills/execute is also one of /skills/{id}, but clients read it as the former, as OpenAPI does.
+// Allow returns the Allow header of a path: the methods of its most specific route, "" if no route matches. For example,
+// /skills/execute also matches /skills/{id}, but only the methods of /skills/execute are listed, as in OpenAPI.
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := RoutedPath(r)
 	patterns := map[string]string{}

@@ -9,8 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// anonymous returns the caller for requests without a credential from a network that may make them. It may execute skills and do
-// nothing else.
+// anonymous returns the caller of requests without a credential from an allowed network. It may only execute skills.
 func anonymous() registry.Caller {
 	return registry.Caller{
 		Actor:     registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
@@ -19,9 +18,10 @@ func anonymous() registry.Caller {
 	}
 }
 
-// anonymous reports whether a request without a credential may call a skill. Existing clients send no credential. Web
-// pages are recognised by the Origin header, pages of another name by the Host header and machines of other networks by
-// their address. Requests through a proxy are recognised by the headers that proxies add: the address is the proxy's.
+// anonymous reports whether a request without a credential may call a skill; existing clients send no credential. It
+// refuses requests of web pages (by the Origin header), requests to another host name (by the Host header), and requests
+// from other networks (by the address). It also refuses requests with headers that proxies add, because their address is
+// that of the proxy and not of the client.
 func (g *Gate) anonymous(r *http.Request) bool {
 	if len(g.Anonymous) == 0 || !strings.HasPrefix(r.URL.Path, "/skills/") && r.URL.Path != "/v1/skills/run" {
 		return false

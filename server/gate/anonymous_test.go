@@ -46,7 +46,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		path, from, host string
 		method           string
 		headers          map[string]string
-		setting          string // loopback without it
+		setting          string // "" means loopback
 		want             int
 	}{
 		"this machine":                   {path: "/skills/list", want: 200},

@@ -17,20 +17,20 @@ import (
 const (
 	failuresOfName   = 10              // per name, source and window
 	failuresOfSource = 100             // per source and window, whatever the names
-	failureWindow    = time.Minute     // after which failures are forgotten
-	tryEvery         = 2 * time.Second // how often a password is still checked after too many failures
+	failureWindow    = time.Minute     // time after which failures no longer count
+	tryEvery         = 2 * time.Second // interval at which a password is still checked after too many failures
 	failuresKept     = 10_000
 )
 
-// Failures keeps failed sign-ins, so that a restart does not give another ten.
+// Failures stores the numbers of failed sign-ins. So a restart of the server does not reset them.
 type Failures interface {
 	PutSignInFailures(ctx context.Context, f registry.SignInFailures) error
 	SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error)
 }
 
-// Attempts limits how often one source may show a wrong secret for one name. Wrong secrets never lock out other users of
-// the same address. Tokens are cheap to check: each is checked, so a right one always passes, and wrong ones are counted. Passwords are expensive to check and can be guessed; after too many failures one is checked
-// every two seconds.
+// Attempts limits how often one source may send a wrong secret for one name. Tokens are cheap to check: every token is
+// checked, so a correct one always passes, and wrong ones are counted. Passwords are expensive to check and can be guessed:
+// after too many failures, only one password is checked every two seconds.
 type Attempts struct {
 	kept     Failures
 	mu       sync.Mutex
@@ -42,10 +42,10 @@ type failure struct {
 	count int
 	until time.Time
 	next  time.Time         // when the next password may be checked, after too many failures
-	last  [sha256.Size]byte // the last wrong secret: a program that repeats it does not guess
+	last  [sha256.Size]byte // hash of the last wrong secret; repeating the same secret is no guess and is not counted
 }
 
-// NewAttempts returns a limit that starts with the counts stored by an earlier server.
+// NewAttempts returns an Attempts that starts with the counts stored by an earlier server process.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
 	a := &Attempts{kept: kept, failures: map[string]failure{}, now: now}
 	before, err := kept.SignInFailures(ctx, now())
@@ -58,18 +58,19 @@ func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Att
 	return a, nil
 }
 
-// attempt is one try: the keys that its failure is counted under.
+// attempt contains the two keys under which a failure is counted: the source, and the source with the name.
 type attempt struct{ source, name string }
 
-// attemptOf names the keys of a try. Of the name only a hash is kept, since people type secrets into the wrong field.
+// attemptOf returns the keys of a request. The key contains only a hash of the name, because people type secrets into the
+// wrong field.
 func attemptOf(r *http.Request, name string) attempt {
 	from := source(r).String()
 	hash := sha256.Sum256([]byte(from + "\x00" + name))
 	return attempt{source: from, name: from + " " + hex.EncodeToString(hash[:8])}
 }
 
-// Try calls signIn to check a password for a name. It counts a failure before the check and removes it if the password
-// is right. So simultaneous tries are limited like consecutive ones.
+// Try calls signIn to check a password for a name. It counts a failure before the check and subtracts it again if the
+// password is correct. So concurrent attempts are limited like consecutive ones.
 func (a *Attempts) Try(r *http.Request, name, secret string, signIn func() error) error {
 	try := attemptOf(r, name)
 	counted, err := a.admit(try, secret)
@@ -86,8 +87,8 @@ func (a *Attempts) Try(r *http.Request, name, secret string, signIn func() error
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// Checked takes err, the result of a check that was cheap, and returns it. If err says that the secret is wrong,
-// Checked counts a failure. After too many failures it returns the error for those instead.
+// Checked records the result err of a cheap check, such as that of a token, and returns it. If err means that the secret is
+// wrong, Checked counts a failure. After too many failures it returns TooManyRequests instead.
 func (a *Attempts) Checked(r *http.Request, name, secret string, err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
@@ -99,8 +100,8 @@ func (a *Attempts) Checked(r *http.Request, name, secret string, err error) erro
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// admit counts a try before it is made. After too many failures it allows one try every two seconds, which is not
-// counted.
+// admit counts an attempt before the check. After too many failures it allows one attempt every two seconds and does not
+// count it; it rejects the others.
 func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -122,7 +123,7 @@ func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 
 // tooMany reports whether a name or a source has reached its limit of failures. The caller must hold the lock.
 func (a *Attempts) tooMany(try attempt) bool {
-	if len(a.failures) == 0 { // as it is nearly always
+	if len(a.failures) == 0 { // the usual case
 		return false
 	}
 	now := a.now()
@@ -150,7 +151,7 @@ func (a *Attempts) count(try attempt, secret string) bool {
 	return true
 }
 
-// refund removes the failure that was counted for a secret that proved right.
+// refund subtracts the failure that was counted for a secret that turned out to be correct.
 func (a *Attempts) refund(try attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -163,8 +164,8 @@ func (a *Attempts) refund(try attempt) {
 	}
 }
 
-// refuse stores the new counts and returns err. It returns another error after too many failures, or if the counts
-// cannot be stored: without stored counts no guess is answered.
+// refuse stores the new counts and returns err. If the counts cannot be stored it returns that error, so that a client
+// cannot guess without being counted. If the failure was not counted, and there were too many, it returns TooManyRequests.
 func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err error) error {
 	if !counted {
 		a.mu.Lock()
@@ -191,7 +192,7 @@ func tooManyFailures(wait time.Duration) error {
 		Message: "Too many wrong credentials for this name from this address. Correct credentials are still accepted. Try again in a moment."}
 }
 
-// forget drops keys whose time is over, and all of them when that is not enough: memory is bounded first.
+// forget removes expired keys. If there are still too many, it removes all keys, because limited memory has priority.
 func (a *Attempts) forget(now time.Time) {
 	for key, f := range a.failures {
 		if !now.Before(f.until) {
@@ -203,7 +204,7 @@ func (a *Attempts) forget(now time.Time) {
 	}
 }
 
-// source is the network that a request comes from: an IPv4 address, or the /64 of an IPv6 one.
+// source returns the network of a request's client: an IPv4 address, or the /64 prefix of an IPv6 address.
 func source(r *http.Request) netip.Prefix {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// beneath removes the base path from a request, so that later handlers need not know it. Proxies either pass the base
-// path on or strip it, and local programs omit it, so a request without it is accepted too.
+// beneath removes the base path from the path of a request, so that later handlers need not handle it. A request without
+// the base path is accepted too, because some proxies strip it and local programs omit it.
 func beneath(base string, next http.Handler) http.Handler {
 	if base == "" {
 		return next
@@ -35,8 +35,8 @@ func beneath(base string, next http.Handler) http.Handler {
 	})
 }
 
-// CheckBase rejects a base path that begins like a route. Behind a proxy that strips the base path, it would be removed
-// from requests for that route.
+// CheckBase rejects a base path whose first segment is also that of a route. If a proxy strips the base path, beneath would
+// remove that segment from requests for the route.
 func (g *Gate) CheckBase() error {
 	if g.BasePath == "" {
 		return nil

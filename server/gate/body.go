@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	maxDepth     = 256              // of nested arrays and objects in a body
-	maxValues    = 1_000_000        // JSON values and names in a body: decoded, each takes up to a hundred times its text
-	maxDigits    = 4300             // of a number: what Python reads by default
-	firstRead    = 32 << 10         // of a body whose length is not known
-	retryBusy    = time.Second      // after which a request is worth another try when memory was reserved by others
-	bodyDeadline = 30 * time.Second // for a client to send its body
+	maxDepth     = 256              // nesting of arrays and objects in a body
+	maxValues    = 1_000_000        // JSON values and names in a body; when decoded, one can use a hundred times the memory of its text
+	maxDigits    = 4300             // digits of a number; Python's default limit
+	firstRead    = 32 << 10         // initial buffer in bytes for a body of unknown length
+	retryBusy    = time.Second      // delay before a retry if other requests have reserved the memory
+	bodyDeadline = 30 * time.Second // time for a client to send its body
 )
 
-// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid
-// UTF-8 and valid JSON, and its numbers of levels and values are within the decoder's limits. Its memory stays reserved
-// until the request ends.
+// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid UTF-8
+// and valid JSON within the limits of nesting, values and digits. Its memory stays reserved until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, limits, err := readJSON(w, r, most)
 	if err == nil && body != nil {
@@ -36,7 +35,7 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// Document is Body with the value that it has. There is a value only if there is a body.
+// Document is like Body, and also returns the decoded value of the body. Both are nil if there is no body.
 func Document(w http.ResponseWriter, r *http.Request, most int64) (body []byte, value any, err error) {
 	body, limits, err := readJSON(w, r, most)
 	if err == nil && body != nil {
@@ -49,7 +48,7 @@ func Document(w http.ResponseWriter, r *http.Request, most int64) (body []byte, 
 	return body, value, nil
 }
 
-// readJSON reads a body, and returns the limits within which it is decoded.
+// readJSON reads a body, and returns it with the limits for checking and decoding it.
 func readJSON(w http.ResponseWriter, r *http.Request, most int64) (body []byte, limits jcs.Limits, err error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, limits, nil
@@ -83,9 +82,9 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	control := awaitBody(w, r)
 	body, err := read(http.MaxBytesReader(w, r.Body, most), r.ContentLength, budget.Of(r.Context()))
 	if err == nil {
-		// The deadline must not outlast the body. The server keeps reading to notice that a client has disconnected,
-		// and would mistake the deadline of a long run for that. The deadline must stay for an incomplete body, because
-		// the server waits for the rest before it answers.
+		// A complete body ends the deadline: while a long run executes, net/http reads from the connection to detect a
+		// disconnected client, and would treat an expired deadline as one. For an incomplete body the deadline must stay,
+		// because net/http waits for the rest before it answers.
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	var large *http.MaxBytesError
@@ -133,7 +132,7 @@ func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte
 // connection. It does not request the body from a client that waits for 100 Continue.
 func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	if r.Header.Get("Expect") == "" {
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // the answer is the rejection either way
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // errors are ignored: the answer is the rejection in any case
 	}
 }
 
@@ -142,12 +141,12 @@ func busy() error {
 		Message: "The server has no memory left for this body. Try again later."}
 }
 
-// awaitBody sets a deadline for the client to send its body, even if no handler reads it. Before it answers, the server
-// reads to the body's end, and without a deadline would wait forever.
+// awaitBody sets a deadline for the client to send its body. The deadline is needed even if no handler reads the body:
+// net/http reads the body to its end before it answers, and would wait forever.
 func awaitBody(w http.ResponseWriter, r *http.Request) *http.ResponseController {
 	control := http.NewResponseController(w)
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // the writer of a test has no connection
+		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // fails only in tests, whose writer has no connection
 	}
 	return control
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/atelier-run/atelier/server/framing"
 )
 
-// checkForm refuses a body in a form that this server does not read: compressed, or with two lengths.
+// checkForm refuses a compressed body, which this server cannot read, and a request with two contradicting body lengths.
 func (g *Gate) checkForm(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := framing.Check(r); err != nil {
-			w.Header().Set("Connection", "close") // nobody knows where the next request begins
+			w.Header().Set("Connection", "close") // the start of the next request is unknown
 			g.Refuse.Write(w, r, err)
 			return
 		}

@@ -9,12 +9,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// smallest is the size from which answers are compressed. The answer to an ordinary run is smaller: compressing it would
-// cost more time than its bytes take.
+// smallest is the size in bytes from which answers are compressed. The answer to an ordinary run is smaller; compressing it
+// would take longer than sending the saved bytes.
 const smallest = 4 << 10
 
-// compress compresses large answers for clients that accept gzip. Streams of events pass unchanged. The Studio's files are
-// compressed already.
+// compress compresses large answers for clients that accept gzip. It does not compress event streams, and the Studio's
+// files, which are stored compressed.
 func compress(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(smallest), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false), gzhttp.SetContentType(false),
 		gzhttp.ContentTypes([]string{"application/json", "application/problem+json", "application/openapi+json", "application/schema+json", "text/html"}))

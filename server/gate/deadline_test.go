@@ -53,8 +53,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// Regression: the deadline of the body stayed set after an archive was read. The server treated it as a disconnected
-// client and cancelled long installations.
+// Regression: the deadline of the body stayed set after an archive was read. When it expired, the server treated the client
+// as disconnected and cancelled long installations.
 func TestBytesThatArrivedHaveNoDeadline(t *testing.T) {
 	t.Parallel()
 	w := gatetest.Connect()

@@ -2,7 +2,7 @@ package gate
 
 import "net/http"
 
-// ClientOf is the address that a request has behind the trusted proxies.
+// ClientOf returns the address of a request's client, as determined behind the trusted proxies.
 func ClientOf(g *Gate, r *http.Request) (client string) {
 	g.forwarded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { client = r.RemoteAddr })).ServeHTTP(nil, r)
 	return client

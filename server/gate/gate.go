@@ -1,7 +1,7 @@
-// Package gate checks every request before it reaches an entry point. A request must use an allowed host name and come
-// from an allowed origin. The gate assigns an ID, a trace and a log line. Under /api it also finds the caller and
-// checks that the caller may use the route. The package knows which callers may use which routes, but not the code
-// behind the routes.
+// Package gate checks every request before it reaches an API. A request must use an allowed host name and come from an
+// allowed origin. The gate assigns it an ID, a trace and a log line. Under /api the gate also identifies the caller and
+// checks that the caller may use the route. The package defines the required permission of each route, but does not depend
+// on the handlers.
 package gate
 
 import (
@@ -28,12 +28,12 @@ type Access interface {
 	Session(ctx context.Context, cookie, workspace string) (registry.Caller, error)
 }
 
-// Rights signals changes of access rights by closing a channel. Long-lived requests use it.
+// Rights signals changes of access rights by closing a channel. Long-lived requests then check their caller again.
 type Rights interface {
 	Changed() <-chan struct{}
 }
 
-// Delegations finds the person behind an access token of the OpenID provider.
+// Delegations identifies the caller of an access token of the OpenID provider.
 type Delegations interface {
 	Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error)
 }
@@ -41,10 +41,10 @@ type Delegations interface {
 // Options configures a Gate.
 type Options struct {
 	Names     []string       // host names by which the server may be reached, in addition to the loopback ones
-	Anonymous []netip.Prefix // whose programs may call skills without a credential
-	PublicURL string         // its origin is ours too, for servers behind a proxy that ends TLS
+	Anonymous []netip.Prefix // networks whose clients may call skills without a credential
+	PublicURL string         // its origin is allowed too, for servers behind a proxy that terminates TLS
 	BasePath  string         // beneath which a proxy shows the server; "" is the root
-	Proxies   []netip.Prefix // whose X-Forwarded-For is believed
+	Proxies   []netip.Prefix // addresses of proxies whose X-Forwarded-For is trusted
 	// ProxyCount is the number of reverse proxies that every request passes, 0 if it is unknown.
 	ProxyCount int
 	Access     Access
@@ -62,7 +62,7 @@ type Options struct {
 	Log          *slog.Logger
 	NewID        func() string
 	WriteTimeout time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
-	Recheck      time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
+	Recheck      time.Duration // interval at which the access of a stream's reader is checked even without a signal; 0 means a minute
 }
 
 // Gate guards all routes of a server.
@@ -89,8 +89,8 @@ func New(o Options) *Gate {
 	return g
 }
 
-// Guard returns a handler that passes permitted requests to next. The order is deliberate: a rejected request already
-// has an ID and a log line. A request with a wrong host name or origin is not examined further.
+// Guard returns a handler that passes permitted requests to next. The order of the checks matters: the ID and the log line
+// come first, so that rejected requests have them too. Host name and origin are checked before the credential.
 func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = compress(next)
 	next = g.reserve(next)

@@ -25,7 +25,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// keys implements access for one token and one session.
+// keys is an implementation of Access with one token and one session.
 type keys struct{}
 
 func (keys) Fixed(bearer string) (registry.Caller, bool) {
@@ -51,7 +51,7 @@ func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 	return registry.Caller{Actor: actor, Scopes: []registry.Scope{registry.AdminScope}}, nil
 }
 
-// nowhere stores no failed sign-ins, for tests that do not need them.
+// nowhere implements Failures without storing anything.
 type nowhere struct{}
 
 func (nowhere) PutSignInFailures(context.Context, registry.SignInFailures) error { return nil }
@@ -243,7 +243,7 @@ func TestAttempts_WrongPasswords_OnlyThatNameWaits(t *testing.T) {
 	from := httptest.NewRequest("POST", "/api/v1/session", nil)
 	wrong := func() error { return fault.New(fault.Unauthenticated, "No.") }
 	right := func() error { return nil }
-	for range 20 { // the same again is no guess
+	for range 20 { // repeating the same secret is no guess
 		if err := attempts.Try(from, "grace", "stale", wrong); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestAttempts_WrongPasswords_OnlyThatNameWaits(t *testing.T) {
 	}
 }
 
-// Guesses that are sent all at once are no more than those that are sent one after the other, with one name or with many.
+// Concurrent guesses are limited like consecutive ones, with one name and with many names.
 func TestAttemptsAtOnce(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct {
@@ -313,7 +313,7 @@ func TestAttemptsAtOnce(t *testing.T) {
 	}
 }
 
-// Wrong bearer tokens are counted too, and right ones go on.
+// Wrong bearer tokens are counted too, and correct ones are still accepted.
 func TestGuessedBearers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -337,7 +337,7 @@ func TestGuessedBearers(t *testing.T) {
 	}
 }
 
-// Behind a trusted proxy, wrong tokens of one client do not count for the others.
+// Behind a trusted proxy, wrong tokens of one client do not limit the other clients.
 func TestGuessedBearers_BehindProxy_OnlyThatClientWaits(t *testing.T) {
 	t.Parallel()
 	h := openWith(t, 0, netip.MustParsePrefix("192.0.2.1/32")) // the address of the requests of httptest
@@ -357,7 +357,8 @@ func TestGuessedBearers_BehindProxy_OnlyThatClientWaits(t *testing.T) {
 	}
 }
 
-// The client of a trusted proxy is the last address that is no proxy; from anybody else the header says nothing.
+// Behind trusted proxies, the client is the last address in the header that is not a trusted proxy. If the peer is not a
+// trusted proxy, the header is ignored.
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -383,7 +384,8 @@ func TestTrustedProxies(t *testing.T) {
 	}
 }
 
-// With a number of proxies, the client is the address that the outermost of them appended, whatever the client wrote.
+// With a known number of proxies, the client is the address that the outermost proxy appended, whatever header the client
+// sent.
 func TestProxyCount(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

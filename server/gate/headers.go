@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// policy allows pages to load from and connect to this server only, and forbids evaluating text as code. Monaco needs
-// inline styles.
+// policy is the Content-Security-Policy of pages. They may load from and connect to this server only, and may not evaluate
+// text as code. Inline styles are allowed because the Monaco editor needs them.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

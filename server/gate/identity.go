@@ -15,8 +15,8 @@ import (
 // Cookie is the name of the session cookie on a server whose address is not HTTPS.
 const Cookie = "atelier_session"
 
-// CookieName is the name of the session cookie. Behind HTTPS and without a base path it has the prefix __Host-: browsers
-// then accept it only over HTTPS and for this host alone, so that no other site of the domain can set it.
+// CookieName returns the name of the session cookie. With HTTPS and without a base path it has the prefix __Host-. Browsers
+// accept such a cookie only over HTTPS and only from this host, so that no other site of the domain can set it.
 func CookieName(publicURL, basePath string) string {
 	if strings.HasPrefix(publicURL, "https://") && basePath == "" {
 		return "__Host-" + Cookie
@@ -56,7 +56,7 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 }
 
 // identify finds the caller of a request. Under /api it rejects a request without a caller or without the needed
-// permission. Every route that reads credentials rejects a wrong one and never treats it as missing.
+// permission. A wrong credential is always rejected and never treated as a missing one.
 func (g *Gate) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !guarded(r) {
@@ -84,11 +84,11 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 	})
 }
 
-// guarded reports whether a path needs a caller. This holds for the whole API except the sign-in routes, and for the
-// entry points of existing clients except the contracts, which editors read.
+// guarded reports whether a path needs a caller. The whole API does, except for the sign-in routes. The routes for existing
+// clients do too, except for the contracts, which editors read.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
-// NeedsCaller reports whether a route answers callers with a credential only.
+// NeedsCaller reports whether a route needs a caller.
 func NeedsCaller(method, pattern string) bool { return guardedPath(method, pattern) }
 
 func guardedPath(method, path string) bool {
@@ -96,7 +96,7 @@ func guardedPath(method, path string) bool {
 	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
-// leadsIn reports whether a request is for obtaining a credential, so that it needs none.
+// leadsIn reports whether a route is part of signing in, so that it needs no credential.
 func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
@@ -107,8 +107,8 @@ func leadsIn(method, path string) bool {
 	return false
 }
 
-// caller identifies the caller of a request. It counts wrong tokens by their first characters. A right token always
-// passes.
+// caller identifies the caller of a request. It counts wrong tokens by their first characters. A correct token is always
+// accepted.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
 	caller, secret, err := g.known(r)
 	if secret == "" {
@@ -169,7 +169,7 @@ func workspaceOf(r *http.Request) (string, error) {
 		inURL := r.URL.Query()[WorkspaceParameter]
 		if len(named) == 0 {
 			named = inURL
-		} else if err := checkNamed(inURL); err != nil { // the header wins, but nothing wrong is ignored
+		} else if err := checkNamed(inURL); err != nil { // the header has priority, but a malformed parameter is still an error
 			return "", err
 		}
 	}

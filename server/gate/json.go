@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// refused describes why a body is rejected. It reports the position of text that is no JSON, and the pointer of a value
-// that is not allowed, never the content.
+// refused converts an error of package jcs into the error for the client. It contains the position of a syntax error or the
+// pointer of a value that is not allowed, never the content.
 func refused(text []byte, err error) error {
 	var bad *jcs.Error
 	if !errors.As(err, &bad) {

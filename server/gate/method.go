@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkMethod refuses TRACE and CONNECT with the same answer on every path, before anything else of the request is read.
+// checkMethod refuses TRACE and CONNECT with the same answer on every path, before any other check.
 func (g *Gate) checkMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodTrace || r.Method == http.MethodConnect {

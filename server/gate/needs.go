@@ -17,7 +17,7 @@ const (
 	nothing                  // no stored resource, for example the caller itself, the server's capabilities or a syntax check
 )
 
-// need is the permission a route requires: any one of the scopes, for its subject.
+// need is the permission that a route requires: any one of the scopes, for the resource named by subject.
 type need struct {
 	anyOf   []registry.Scope
 	subject subject
@@ -28,12 +28,12 @@ type need struct {
 func needs() map[string]need {
 	var (
 		read    = []registry.Scope{registry.ReadScope}
-		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // information that callers of tools need
+		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // for information that callers of tools need
 		execute = []registry.Scope{registry.RunScope}
 		write   = []registry.Scope{registry.WriteScope}
-		approve = []registry.Scope{registry.ApproveScope} // changes the code that others call, reviewed or not
+		approve = []registry.Scope{registry.ApproveScope} // for changes of the code that others call
 		admin   = []registry.Scope{registry.AdminScope}
-		types   = []registry.Scope{registry.RunScope, registry.WriteScope} // reading the types of a program loads it
+		types   = []registry.Scope{registry.RunScope, registry.WriteScope} // for reading the types of a program, which loads it
 		anyone  = registry.Scopes()
 	)
 	const (

@@ -29,7 +29,7 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		ctx = g.Propagate.Extract(ctx, propagation.HeaderCarrier(r.Header))
 		ctx, span := g.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		routes := chi.NewRouteContext() // filled in by the router; the pattern is read from it afterwards
+		routes := chi.NewRouteContext() // the router fills it in, and the route's pattern is read from it afterwards
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
 		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), writeTimeout: g.WriteTimeout}
@@ -75,8 +75,8 @@ func method(m string) string {
 	return "other"
 }
 
-// answer records the response, and gives up on a client that does not read it. A run may take minutes, so the server
-// sets no deadline of its own for answers.
+// answer records the status and the size of a response, and disconnects a client that does not read it. The server has no
+// write timeout for whole responses, because a run may take minutes.
 type answer struct {
 	http.ResponseWriter
 	control      *http.ResponseController
@@ -94,8 +94,8 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// wait starts the client's deadline for the next bytes. It also starts when a request begins, because the deadline of
-// the request before it may have expired.
+// wait sets a new deadline for the client to read the next bytes. It is also called when a request begins, because the
+// deadline of the previous request on the connection may have expired.
 func (a *answer) wait() {
 	_ = a.control.SetWriteDeadline(time.Now().Add(a.writeTimeout)) // the writer of a test has no connection
 }
@@ -119,10 +119,10 @@ func (a *answer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// writeBytes is the number of bytes that a client must read within its deadline.
+// writeBytes is the number of bytes that a client must read within one deadline.
 const writeBytes = 64 << 10
 
-// Flush and Hijack forward to the wrapped writer; Unwrap does so for http.ResponseController.
+// Flush sends buffered data of the wrapped writer.
 func (a *answer) Flush() {
 	_ = http.NewResponseController(a.ResponseWriter).Flush() // a writer that cannot flush has no buffered data
 }

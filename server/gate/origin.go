@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkOrigin rejects requests sent by a page of another origin: every method that changes state, and every WebSocket
-// upgrade, which browsers allow across origins. Clients other than browsers send neither header.
+// checkOrigin rejects requests of pages of another origin if their method changes state or if they open a WebSocket, which
+// browsers allow across origins. It reads Origin and Sec-Fetch-Site, which only browsers send.
 func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if (unsafe(r.Method) || upgrades(r)) && !g.ours(r) {
@@ -19,7 +19,8 @@ func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// ours compares scheme, host and port exactly. Sandboxed and local pages send "null", which is never allowed.
+// ours reports whether a request comes from a page of this server, or not from a page. Scheme, host and port must be equal.
+// Sandboxed and local pages send the origin "null", which is never allowed.
 func (g *Gate) ours(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -60,7 +60,7 @@ func (g *Gate) permit(r *http.Request, caller registry.Caller) error {
 		return nil
 	}
 	n, ok := g.needs[methodOf(r)+" "+pattern]
-	if !ok { // Undeclared reports it
+	if !ok { // no permission is declared for the route; a test with Undeclared finds this
 		n = need{anyOf: []registry.Scope{registry.AdminScope}}
 	}
 	if !caller.May(n.anyOf...) {
@@ -100,8 +100,8 @@ func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID
 	return err
 }
 
-// permitRun hides runs of other agents from a restricted token. From a caller who may run but not read, it hides runs
-// started by others.
+// permitRun hides runs of other agents from a token that is restricted to some agents. It hides runs started by others from
+// a caller who may run but not read.
 func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string) error {
 	reads := caller.May(registry.ReadScope)
 	if reads && len(caller.Agents) == 0 {
@@ -118,7 +118,7 @@ func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string)
 	return nil
 }
 
-// route finds the pattern that the router will match, using the same method.
+// route returns the pattern of the route that the router will choose for a request, and its path parameters.
 func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
 	path := r.URL.RawPath
 	if path == "" {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// forwarded gives a request that a trusted proxy passes on the address of its client. X-Forwarded-For is read from the
-// right, since each proxy appends the address it was asked from; the first address that is no trusted proxy is the client.
-// If the number of proxies is known, the client is the address that the outermost appended. From anybody else the header
-// is ignored.
+// forwarded sets the remote address of a request from a trusted proxy to that of the client. X-Forwarded-For is read from
+// the right, because each proxy appends the address of its peer. The first address that is not a trusted proxy is the
+// client. If the number of proxies is configured, the client is the address that the outermost proxy appended. If the peer
+// is not a trusted proxy, the header is ignored.
 func (g *Gate) forwarded(next http.Handler) http.Handler {
 	if len(g.Proxies) == 0 && g.ProxyCount == 0 {
 		return next
@@ -25,7 +25,7 @@ func (g *Gate) forwarded(next http.Handler) http.Handler {
 	})
 }
 
-// client is the address that a trusted proxy names, invalid for none.
+// client returns the client's address from X-Forwarded-For. It returns an invalid address if the header must be ignored.
 func (g *Gate) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || len(g.Proxies) > 0 && !g.proxy(peer.Addr()) {
@@ -33,7 +33,7 @@ func (g *Gate) client(r *http.Request) netip.Addr {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	if n := g.ProxyCount; n > 0 {
-		if len(hops) < n { // the request did not pass all of them
+		if len(hops) < n { // the request did not come through all proxies
 			return netip.Addr{}
 		}
 		client, err := hopAddress(strings.TrimSpace(hops[len(hops)-n]))
@@ -55,7 +55,7 @@ func (g *Gate) client(r *http.Request) netip.Addr {
 	return client
 }
 
-// hopAddress reads an address with a port or without one, as proxies write it.
+// hopAddress parses an address of X-Forwarded-For. Some proxies add a port.
 func hopAddress(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		return withPort.Addr().Unmap().WithZone(""), nil

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// reserve opens the memory reservation of a request and releases it after the answer. Body and large answers add to the
-// reservation. A run that continues after the answer holds the memory it needs.
+// reserve opens the memory reservation of a request and releases it after the answer. Reading a body and sending a large
+// answer add to the reservation. A run that continues after the answer keeps its part of the reservation until it ends.
 func (g *Gate) reserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.Budget == nil {
@@ -21,8 +21,8 @@ func (g *Gate) reserve(next http.Handler) http.Handler {
 	})
 }
 
-// payer returns the owner of the budget share that a request uses: the caller's workspace, or the source address
-// without a caller.
+// payer returns the owner of the memory budget's share for a request: the caller's workspace, or the client's network if
+// there is no caller with a credential.
 func payer(r *http.Request) string {
 	caller, ok := CallerOf(r.Context())
 	if !ok || caller.Actor.Type == registry.AnonymousActor {

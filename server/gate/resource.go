@@ -8,10 +8,10 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// MetadataPath is the path beneath which the metadata of protected resources are, by RFC 9728.
+// MetadataPath is the prefix of the paths with the metadata of protected resources (RFC 9728).
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// mcpPath is the address of MCP clients. They sign in at the OpenID provider by OAuth.
+// mcpPath is the path prefix of the MCP addresses. MCP clients may sign in at the OpenID provider with OAuth.
 const mcpPath = "/mcp"
 
 func mcp(r *http.Request) bool {
@@ -24,10 +24,11 @@ func (g *Gate) delegates(r *http.Request, secret string) bool {
 	return g.Delegations != nil && mcp(r) && strings.Count(secret, ".") == 2
 }
 
-// Resource is the address that access tokens for a request must name. The mode of an address is no part of it.
+// Resource returns the address that an access token for a request must name. The query, which may select a mode, is not
+// part of it.
 func (g *Gate) Resource(r *http.Request) string { return g.PublicURL + r.URL.Path }
 
-// challenge says where MCP clients find the OpenID provider.
+// challenge adds the WWW-Authenticate header, with which MCP clients find the OpenID provider, to a 401 answer.
 func (g *Gate) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	if g.Delegations != nil && mcp(r) && fault.Is(err, fault.Unauthenticated) {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="atelier", resource_metadata=%q`, g.PublicURL+MetadataPath+r.URL.EscapedPath()))

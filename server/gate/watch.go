@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// ErrEnded is the reason a stream's context ends when its reader has lost access.
+// ErrEnded is the cause of a stream's cancelled context if the reader has lost access.
 var ErrEnded = errors.New("access to this stream ended: the session, token or role is no longer valid")
 
 // lasts reports whether a request is an event stream that may last as long as a run.
@@ -19,8 +19,8 @@ func lasts(r *http.Request) bool {
 	return follows || upgrades(r) || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// watch returns a context that ends when the caller may no longer make the request. A caller who signs out, is revoked
-// or loses a role also loses streams that are already open. Call done at the end of the request.
+// watch returns a context that is cancelled when the caller may no longer make the request. So signing out, revoking a token
+// or removing a role also ends open streams. Call done at the end of the request.
 func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Context, done func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
@@ -48,7 +48,7 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 	}
 }
 
-// still returns nil while the same request would be permitted.
+// still returns nil if the same request would be permitted now, else the error.
 func (g *Gate) still(r *http.Request) error {
 	caller, _, err := g.known(r)
 	if err != nil {
@@ -57,8 +57,8 @@ func (g *Gate) still(r *http.Request) error {
 	return g.permit(r, caller.Caller)
 }
 
-// notAnswered reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
-// database or an OpenID provider that is down, does not: the next check decides.
+// notAnswered reports whether an error of still means that access to the stream was lost. Errors that only prevented the
+// check, such as a busy database or an unavailable OpenID provider, do not count: the check is repeated later.
 func notAnswered(err error) bool {
 	return err != nil && !fault.Is(err, fault.Internal) && !fault.Is(err, fault.ProviderUnavailable)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// shaky is access whose look-ups return the listed results in order, and then repeat the last one.
+// shaky is an implementation of Access. Its look-ups return the listed results in order, and then repeat the last one.
 type shaky struct {
 	keys
 	answers []error

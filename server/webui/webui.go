@@ -19,8 +19,8 @@ import (
 // Base is the base path of the Studio.
 const Base = "/studio/"
 
-// formatter is the worker that formats programs. It alone may compile WebAssembly: a worker follows the policy of its own
-// answer, and the policy of the page stays without 'wasm-unsafe-eval'.
+// formatter is the name prefix of the worker script that formats programs. Only this worker may compile WebAssembly: a
+// worker has the policy of its own HTTP answer, so the page's policy does not need 'wasm-unsafe-eval'.
 const (
 	formatter       = "assets/formatter.worker-"
 	formatterPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
@@ -29,8 +29,8 @@ const (
 // page is the file served for every path of the Studio without an extension.
 const page = "index.html"
 
-// New returns the handler of everything under Base, which browsers see under base. If dist has no page, the Studio was
-// not built; the handler then explains how to build it.
+// New returns the handler of all paths under Base. base is the path of the Studio as browsers see it. If dist has no
+// index.html, the Studio was not built, and the handler serves a page that explains how to build it.
 func New(dist fs.FS, base string, refuse problem.Writer) http.Handler {
 	if dist == nil || !has(dist, page) {
 		return notBuilt(base)
