@@ -1,5 +1,5 @@
-// Package cgroups limits, measures and kills process trees with control groups, of version 1, version 2 or both mounted
-// at once. It reports restrictions of the host. It does not know jails.
+// Package cgroups limits, measures and kills process trees with control groups. It supports version 1, version 2, and
+// both mounted together. It reports features that the host lacks. It is independent of jails.
 package cgroups
 
 import (
@@ -22,7 +22,7 @@ const prefix = "atelier-"
 // Mode is the kind of control groups in use.
 type Mode string
 
-// Modes. Hybrid uses version 1 for limits and the unified tree for killing.
+// Modes. Hybrid uses version 1 for limits, and the unified hierarchy (version 2) to kill processes.
 const (
 	V1     Mode = "v1"
 	Hybrid Mode = "hybrid"
@@ -30,7 +30,7 @@ const (
 	None   Mode = "none"
 )
 
-// Tree holds this process's directories for groups: one per hierarchy, beneath the process's own group.
+// Tree is the set of directories in which this process creates groups: one per hierarchy, below the process's own group.
 type Tree struct {
 	mode    Mode
 	bases   map[string]string // memory, pids, cpuacct, freezer or unified → our directory
@@ -39,8 +39,8 @@ type Tree struct {
 	free    free
 }
 
-// Open finds the hierarchies, removes the groups of dead servers and makes our directories. Without any usable
-// hierarchy it returns a tree of mode None. Such a tree makes no groups and holds the reasons in Missing.
+// Open finds the hierarchies, removes the groups of dead servers and creates the directories of the tree. If no hierarchy is
+// usable, it returns a tree of mode None, which creates no groups. Missing then returns the reasons.
 func Open() (*Tree, error) {
 	all, err := detect("self")
 	if err != nil {
@@ -70,13 +70,15 @@ func Unusable() *Tree {
 	return &Tree{mode: None, bases: map[string]string{}, missing: []string{unusable}}
 }
 
-// ownName returns a name that is unique among all trees, past and present. Process numbers alone are reused.
+// ownName returns a directory name that no other tree has or had. A process ID alone would not be unique, because the
+// kernel reuses it.
 func ownName() (string, error) {
 	started, err := startTime(os.Getpid())
 	return fmt.Sprintf("%s%d-%d-%08x", prefix, os.Getpid(), started, rand.Uint32()), err
 }
 
-// version1 returns our directory of each controller that limits need, or nil if version 1 lacks one of them.
+// version1 returns the directory of the process's own group for each usable version 1 controller. It returns nil if memory
+// or pids is not usable.
 func version1(all []hierarchy) map[string]string {
 	parents := map[string]string{}
 	for _, h := range all {
@@ -102,7 +104,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 				if exists(filepath.Join(dir, "cgroup.kill")) {
 					sweep(h.dir)
 					t.mode, t.bases["unified"] = Hybrid, dir
-					delete(parents, "freezer") // freezing is the slow way to kill, and each hierarchy has a cost
+					delete(parents, "freezer") // not needed to kill processes if cgroup.kill exists, and each hierarchy costs time
 				} else {
 					_ = os.Remove(dir)
 				}
@@ -154,8 +156,9 @@ func (t *Tree) openV2(all []hierarchy, name string) {
 	t.mode, t.bases["unified"] = V2, dir
 }
 
-// delegate turns own into a group that may have limited children. Such a group may hold no process itself, so this
-// process moves into a leaf. If the group holds other processes, the kernel returns an error, and delegate returns it.
+// delegate enables controllers in the group own, so that its children can have limits. The kernel allows this only if the
+// group itself contains no process, so this process moves into a child group. If other processes remain in the group,
+// delegate returns the kernel's error.
 func delegate(own string) error {
 	if has(filepath.Join(own, "cgroup.subtree_control"), "memory") && has(filepath.Join(own, "cgroup.subtree_control"), "pids") {
 		return nil
@@ -177,18 +180,18 @@ func enable(dir string) error {
 	if err := write(dir, "cgroup.subtree_control", "+memory +pids"); err != nil {
 		return err
 	}
-	_ = write(dir, "cgroup.subtree_control", "+cpu") // counting works without it
+	_ = write(dir, "cgroup.subtree_control", "+cpu") // optional: CPU time is counted without it too
 	return nil
 }
 
 // Mode returns the kind of control groups in use.
 func (t *Tree) Mode() Mode { return t.mode }
 
-// Descriptors returns the number of files that Group.Descriptors opens, for a group of a child.
+// Descriptors returns the number of files that Group.Descriptors opens for a group made by Child.
 func (t *Tree) Descriptors() int { return len(t.limiting()) }
 
-// limiting returns the hierarchies that a child needs. A child dies with its process 1, so hierarchies that only serve
-// for killing are of no use to it. Joining a group of version 2 also takes a lock on all groups.
+// limiting returns the hierarchies that a child needs. All processes of a child die with its process 1, so hierarchies
+// that are only used to kill processes are left out. Joining one of version 2 would also lock all groups of the host.
 func (t *Tree) limiting() map[string]string {
 	if t.mode == V2 {
 		return t.bases
@@ -202,11 +205,11 @@ func (t *Tree) limiting() map[string]string {
 // Missing returns sentences about the features that the host does not permit.
 func (t *Tree) Missing() []string { return t.missing }
 
-// New makes a group for one process tree, nil in mode None.
+// New creates a group for one process tree. It returns nil in mode None.
 func (t *Tree) New() (*Group, error) { return t.group(t.bases) }
 
-// Child returns a group for processes that die with the first of them. The group is new or reused, nil in mode None.
-// Retire returns it.
+// Child returns a new or reused group for a process tree whose processes all die with its first process. It returns nil in
+// mode None. The caller must pass the group to Retire.
 func (t *Tree) Child() (*Group, error) {
 	if g := t.free.take(); g != nil {
 		return g, nil
@@ -231,7 +234,7 @@ func (t *Tree) group(bases map[string]string) (*Group, error) {
 	return newGroup(t.mode == V2, dirs), nil
 }
 
-// Close removes our directories. All groups must have been retired or removed before.
+// Close removes the directories of the tree. All groups must have been retired or removed before.
 func (t *Tree) Close() error {
 	all := t.free.drain()
 	for _, base := range t.bases {
@@ -273,8 +276,8 @@ func sweep(parent string) {
 	}
 }
 
-// startTime returns the start time of a process, in ticks since boot. It is field 22 of the stat file, counted after
-// the name, which may hold any characters.
+// startTime returns the start time of a process, in ticks since boot. It is field 22 of the stat file. Fields are counted
+// from the end of the process name, because the name may contain spaces and parentheses.
 func startTime(pid int) (uint64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -282,7 +285,7 @@ func startTime(pid int) (uint64, error) {
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 20 {
-		return 0, fmt.Errorf("unreadable /proc/%d/stat", pid)
+		return 0, fmt.Errorf("/proc/%d/stat has an unknown format", pid)
 	}
 	return strconv.ParseUint(fields[19], 10, 64)
 }
@@ -292,7 +295,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// write writes text to a control file in one call and never creates the file.
+// write writes text to an existing control file in one system call.
 func write(dir, file, text string) error {
 	if dir == "" {
 		return fs.ErrNotExist

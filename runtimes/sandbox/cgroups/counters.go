@@ -9,26 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// counter is a file that holds a number, or lines of "name number".
+// counter is a file that contains a number, or lines of "name number".
 type counter struct {
 	dir, file string
 	name      []byte // name of the line, nil if the file holds only a number
 }
 
-// Counters of a group, in the order of Group.counters.
+// Indexes of a group's counters.
 const (
 	countCPU = iota
 	countMemory
 	countPeak
 	countKills
-	countFull // only with version 2
+	countFull // how often the memory limit was reached; only with version 2
 	countPids
 	countHits
 	counterCount
 )
 
-// counters reads files that stay open. The counters of a pooled worker are read twice per run. In a control group's
-// file system, a path lookup takes ten times as long as a read. A file is opened at its first read.
+// counters reads the counter files of a group. It opens a file at its first read and keeps it open, because in a control
+// group's file system opening takes ten times as long as reading. The counters of a pooled worker are read twice per run.
 type counters struct {
 	of [counterCount]counter
 
@@ -62,7 +62,7 @@ func (g *Group) countersOf() [counterCount]counter {
 	}
 }
 
-// read returns a counter, or 0 if the host does not count it or the group is gone.
+// read returns the value of a counter. It returns 0 if the host does not have the counter or the group is removed.
 func (c *counters) read(at int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *counters) read(at int) int64 {
 	return numberIn(buf[:max(n, 0)], c.of[at].name)
 }
 
-// write writes text to the file of a counter, if the kernel permits that.
+// write writes text to the file of a counter. It ignores errors, because some kernels do not permit this.
 func (c *counters) write(at int, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func (c *counters) file(at int) (int, bool) {
 	if c.open[at] == 0 && !c.closed && of.dir != "" {
 		path := filepath.Join(of.dir, of.file)
 		fd, err := -1, error(nil)
-		if at == countPeak { // writable; on version 2 the value depends on the descriptor that was written to
+		if at == countPeak { // opened for writing: writing resets the peak, in version 2 only for reads of the same descriptor
 			fd, err = unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 		}
 		if fd < 0 {
@@ -114,7 +114,7 @@ func (c *counters) close() {
 	}
 }
 
-// numberIn returns the number in text, or in its line with this name. It returns 0 if there is none.
+// numberIn returns the number in text, or in the line of text that starts with name. It returns 0 if there is none.
 func numberIn(text, name []byte) int64 {
 	if name != nil {
 		for {

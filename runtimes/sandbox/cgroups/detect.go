@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hierarchy is one mounted tree of control groups, with our own group in it.
+// hierarchy is one mounted hierarchy of control groups. It contains the process's own group.
 type hierarchy struct {
 	controllers []string // controllers of version 1; empty for the unified tree
 	unified     bool
 	dir         string // directory of our own group, below the mount point
 }
 
-// hierarchies lists the mounted hierarchies, from /proc/self/cgroup and /proc/self/mountinfo.
+// hierarchies returns the mounted hierarchies. groups and mounts are the contents of /proc/self/cgroup and
+// /proc/self/mountinfo.
 func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 	own, err := ownPaths(groups)
 	if err != nil {
@@ -44,7 +45,7 @@ func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 		if !ok || strings.Contains(path, "/..") {
 			continue
 		}
-		// A container sees its part of the tree at the mount point, but the path starts at the tree's root.
+		// In a container, the mount point shows only a subtree, but the path in /proc/self/cgroup starts at the root.
 		if m.root != "/" {
 			path = strings.TrimPrefix(path, m.root)
 		}
@@ -54,21 +55,22 @@ func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
 	return found, lines.Err()
 }
 
-// ownPaths maps the controllers of each line of /proc/self/cgroup ("" for the unified tree) to our path.
+// ownPaths maps the controllers of each line of /proc/self/cgroup ("" for the unified hierarchy) to the path of the
+// process's group.
 func ownPaths(groups io.Reader) (map[string]string, error) {
 	own := map[string]string{}
 	lines := bufio.NewScanner(groups)
 	for lines.Scan() {
 		parts := strings.SplitN(lines.Text(), ":", 3)
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("unreadable line %q in /proc/self/cgroup", lines.Text())
+			return nil, fmt.Errorf("unknown format of line %q in /proc/self/cgroup", lines.Text())
 		}
 		own[parts[1]] = parts[2]
 	}
 	return own, lines.Err()
 }
 
-// ownKey finds the line whose controllers are all mounted with these options.
+// ownKey returns the key of own whose controllers all occur in the mount options.
 func ownKey(own map[string]string, options []string) string {
 	for key := range own {
 		names := strings.Split(key, ",")
@@ -100,7 +102,7 @@ func parseMount(line string) (mount, bool) {
 	}, true
 }
 
-// Of lists the directories of the groups of a process on this host.
+// Of returns the directories of all control groups that a process is in.
 func Of(pid int) ([]string, error) {
 	all, err := detect(strconv.Itoa(pid))
 	if err != nil {
@@ -113,7 +115,7 @@ func Of(pid int) ([]string, error) {
 	return dirs, nil
 }
 
-// detect reads the groups of a process and the mounts of this process.
+// detect returns the hierarchies of a process, from its own groups and from the mounts of this process.
 func detect(process string) ([]hierarchy, error) {
 	groups, err := os.Open(filepath.Join("/proc", process, "cgroup"))
 	if err != nil {
@@ -128,7 +130,7 @@ func detect(process string) ([]hierarchy, error) {
 	return hierarchies(groups, mounts)
 }
 
-// writable reports whether groups can be made in dir.
+// writable reports whether this process may create groups in dir.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
 // has reports whether a space-separated file contains a word.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These tests are in the package itself, because only its internals accept the tables of another kernel.
+// These tests are in package cgroups itself, because only its internal functions accept simulated /proc files.
 
 func TestHierarchies(t *testing.T) {
 	t.Parallel()
@@ -65,6 +65,6 @@ func TestHierarchies(t *testing.T) {
 		})
 	}
 	if _, err := hierarchies(strings.NewReader("rubbish\n"), strings.NewReader("")); err == nil {
-		t.Error("an unreadable table is no error")
+		t.Error("a file of unknown format is not an error")
 	}
 }

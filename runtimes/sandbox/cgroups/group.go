@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group holds one process tree. Its methods may be called from any goroutine.
+// Group is the control group of one process tree. Its methods may be called from any goroutine.
 type Group struct {
 	v2       bool
 	dirs     map[string]string // keys as in Tree.bases
 	counters counters
 
 	mu     sync.Mutex
-	limits limits // limits set in the kernel, zero before the first
+	limits limits // limits set in the kernel; zero if none was set yet
 
-	// For a reused group. These change only while one goroutine owns the group.
+	// Fields for reuse. They change only while a single goroutine owns the group.
 	uses        int
 	base        time.Duration // CPU time of earlier uses
 	descriptors []*os.File
@@ -39,14 +39,14 @@ func newGroup(v2 bool, dirs map[string]string) *Group {
 	return g
 }
 
-// Stats holds counters of the kernel.
+// Stats is the usage of a group, as counted by the kernel.
 type Stats struct {
 	CPU      time.Duration
 	Memory   int64 // current bytes
 	Peak     int64 // bytes, since ResetPeak
-	OOMKills int64 // processes that the kernel killed to free memory, for this limit or for that of a group above or of the host
-	// LimitHits counts how often the memory limit of this group refused memory. Without one, a kill had another cause. It
-	// is counted only after a kill.
+	OOMKills int64 // processes that the kernel killed because this group, a parent group or the host had no free memory
+	// LimitHits counts how often this group's own memory limit was reached. If it is 0, an OOM kill was caused by a parent
+	// group or the host. It is read only if OOMKills is not 0.
 	LimitHits int64
 	Pids      int64 // current number of processes and threads
 	PidsHits  int64 // forks refused because of the process limit
@@ -59,8 +59,8 @@ func (g *Group) dir(controller string) string {
 	return g.dirs[controller]
 }
 
-// Join moves a process with all its threads into the group. Processes that it starts later begin in the group. Memory
-// that it has already is not counted.
+// Join moves a process with all its threads into the group. Processes that it starts later are in the group too. Memory
+// that it already uses is not counted for the group.
 func (g *Group) Join(pid int) error {
 	for _, dir := range g.dirs {
 		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
@@ -70,9 +70,9 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
-// Limit bounds memory in bytes, including swap, and the number of processes and threads. It fails if the group uses
-// more memory than that. It writes only changed limits, because most runs of a worker have the limits of the run
-// before.
+// Limit sets the limits of memory in bytes, including swap, and of the number of processes and threads. It fails if the
+// group already uses more memory. It writes only changed limits, which saves time: most runs of a worker have the same
+// limits as the previous run.
 func (g *Group) Limit(memory, pids int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,7 +96,7 @@ func (g *Group) Limit(memory, pids int64) error {
 func (g *Group) limitMemory(bytes int64) error {
 	dir, text := g.dir("memory"), strconv.FormatInt(bytes, 10)
 	if g.v2 {
-		// Version 1 rejects a limit below the current usage; version 2 accepts it and kills.
+		// Version 1 rejects a limit below the current usage, but version 2 accepts it and kills processes. So check here.
 		if g.counters.read(countMemory) > bytes {
 			return unix.EBUSY
 		}
@@ -105,8 +105,8 @@ func (g *Group) limitMemory(bytes int64) error {
 		}
 		return ignoreMissing(write(dir, "memory.swap.max", "0"))
 	}
-	// The limit of memory with swap may never be below that of memory. So it is raised first and lowered last. It is
-	// missing on a host that does not count swap.
+	// The limit of memory and swap together must never be lower than the limit of memory. So it is raised first and
+	// lowered last. Its file is missing on a host that does not count swap.
 	plain, swap := "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
 	if err := write(dir, plain, text); err == nil {
 		return ignoreMissing(write(dir, swap, text))
@@ -124,14 +124,14 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Stats reads the counters. Counters that the host lacks are 0.
+// Stats reads all counters. A counter that the host does not have is 0.
 func (g *Group) Stats() Stats {
 	stats := g.Used()
 	stats.Memory, stats.Pids = g.counters.read(countMemory), g.counters.read(countPids)
 	return stats
 }
 
-// Used returns the usage so far: the counters without Memory and Pids, which are current values.
+// Used returns the cumulative counters: all fields of Stats except Memory and Pids.
 func (g *Group) Used() Stats {
 	stats := Stats{
 		CPU:      g.CPU(),
@@ -139,14 +139,14 @@ func (g *Group) Used() Stats {
 		OOMKills: g.counters.read(countKills),
 		PidsHits: g.counters.read(countHits),
 	}
-	if stats.OOMKills > 0 { // it only distinguishes kills
+	if stats.OOMKills > 0 { // LimitHits is only needed to find the cause of a kill
 		stats.LimitHits = g.limitHits()
 	}
 	return stats
 }
 
-// limitHits returns how often the limit refused memory, as version 2 counts it. The counter of version 1 is 0 on new
-// kernels, so there the peak shows whether the limit was reached.
+// limitHits returns how often the memory limit was reached, as version 2 counts it. New kernels do not count this in
+// version 1. There it returns 1 if the peak shows that the limit was reached.
 func (g *Group) limitHits() int64 {
 	if g.v2 {
 		return g.counters.read(countFull)
@@ -160,7 +160,8 @@ func (g *Group) limitHits() int64 {
 	return 0
 }
 
-// chargedAtOnce is more memory than the kernel counts in one step.
+// chargedAtOnce is an upper bound of the memory, in bytes, that the kernel charges to a group in one step. The peak can be
+// that much lower than the limit when the limit is reached.
 const chargedAtOnce = 1 << 20
 
 // CPU returns the processor time used so far.
@@ -172,8 +173,8 @@ func (g *Group) CPU() time.Duration {
 	return max(0, time.Duration(g.counters.read(countCPU))*unit-g.base)
 }
 
-// ResetPeak starts a new memory peak if the kernel supports that: version 2 since Linux 6.12. The new peak is visible
-// only through the descriptor that was written to, which the counters use.
+// ResetPeak sets the memory peak to the current usage, if the kernel supports that. In version 2 this needs Linux 6.12, and
+// only the descriptor that was written to shows the new peak. counters uses the same descriptor for reading and writing.
 func (g *Group) ResetPeak() { g.counters.write(countPeak, "0") }
 
 // Kill kills every process of the group.
@@ -181,7 +182,7 @@ func (g *Group) Kill() {
 	if dir := g.dirs["unified"]; dir != "" && write(dir, "cgroup.kill", "1") == nil {
 		return
 	}
-	for _, controller := range []string{"freezer", "pids"} { // every hierarchy has the same members
+	for _, controller := range []string{"freezer", "pids"} { // the group has the same processes in every hierarchy
 		if dir := g.dirs[controller]; dir != "" {
 			killMembers(dir)
 			return
@@ -189,7 +190,8 @@ func (g *Group) Kill() {
 	}
 }
 
-// killMembers kills the processes of a version 1 group. It freezes the group if possible, to prevent forks meanwhile.
+// killMembers kills the processes of a version 1 group. If possible, it freezes the group first, so that they cannot fork
+// meanwhile.
 func killMembers(dir string) {
 	if write(dir, "cgroup.kill", "1") == nil {
 		return
@@ -214,7 +216,7 @@ func killMembers(dir string) {
 	}
 }
 
-// Remove removes the group after the last of its processes is gone.
+// Remove removes the group. All its processes must have ended.
 func (g *Group) Remove() error {
 	g.counters.close()
 	closeDescriptors(g.descriptors)
@@ -227,10 +229,11 @@ func (g *Group) Remove() error {
 	return all
 }
 
-// removeWait bounds the time that dead processes may take to leave their group.
+// removeWait is the maximum time to wait until the kernel removes dead processes from their group.
 const removeWait = 2 * time.Second
 
-// removeEmpty waits a little, because the kernel counts a process as a member until shortly after it was waited for.
+// removeEmpty removes the directory of a group. It retries until limit, because the kernel still counts a dead process as
+// a member for a short time after its parent has waited for it.
 func removeEmpty(dir string, limit time.Time) error {
 	pause := 50 * time.Microsecond
 	for {

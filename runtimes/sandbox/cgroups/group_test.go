@@ -37,7 +37,7 @@ func open(t *testing.T) *cgroups.Tree {
 	return tree
 }
 
-// start runs a shell that waits until it is in its group.
+// start runs a script in a shell that first waits until it was moved into the group.
 func start(t *testing.T, group *cgroups.Group, script string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/bin/bash", "-c", "read; "+script)
@@ -108,7 +108,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestSweep leaves the directories of a dead server behind and opens another tree.
+// TestSweep checks that Open removes the groups of a dead server and kills their processes, but not those of a live server.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	group, err := open(t).New()
@@ -141,7 +141,7 @@ func TestSweep(t *testing.T) {
 	for _, base := range stale {
 		err := os.WriteFile(filepath.Join(base, "j1", "cgroup.procs"), []byte(strconv.Itoa(member.Process.Pid)), 0)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
-			_ = member.Process.Kill() // a server of another test has just started and swept first
+			_ = member.Process.Kill() // Open in another test has removed the group first
 		} else if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestSweep(t *testing.T) {
 	go func() { ended <- member.Wait() }()
 	open(t)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed") {
-		t.Errorf("what a dead server left running ended with %v", err)
+		t.Errorf("the process of a dead server ended with %v", err)
 	}
 	open(t)
 	for _, base := range stale {
@@ -160,13 +160,13 @@ func TestSweep(t *testing.T) {
 	}
 	for _, dir := range group.Dirs() {
 		if _, err := os.Lstat(dir); err != nil {
-			t.Errorf("the group of a living server: %v", err)
+			t.Errorf("the group of a live server: %v", err)
 		}
 	}
 }
 
-// TestChild checks that a group for a child counts processes that join by its descriptors. It must be in no hierarchy
-// that only serves for killing.
+// TestChild checks that a group for a child counts processes that join through its descriptors. The group must not exist
+// in a hierarchy that is only used to kill processes.
 func TestChild(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
@@ -176,11 +176,11 @@ func TestChild(t *testing.T) {
 	}
 	descriptors, err := group.Descriptors()
 	if err != nil || len(descriptors) != tree.Descriptors() || len(descriptors) != len(group.Dirs()) {
-		t.Fatalf("%d descriptors, %d were promised, of %q, %v", len(descriptors), tree.Descriptors(), group.Dirs(), err)
+		t.Fatalf("%d descriptors, but the tree reported %d, of %q, %v", len(descriptors), tree.Descriptors(), group.Dirs(), err)
 	}
 	for _, dir := range group.Dirs() {
 		if tree.Mode() != cgroups.V2 && (strings.Contains(dir, "unified") || strings.Contains(dir, "freezer")) {
-			t.Errorf("it is in %s", dir)
+			t.Errorf("the group exists in %s", dir)
 		}
 	}
 	cmd := exec.Command("/bin/bash", "-c", "for fd in \"$@\"; do echo 0 >&$fd || exit 9; done; for ((i = 0; i < 20000; i++)); do :; done; echo in; read", "cell")
@@ -200,7 +200,7 @@ func TestChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := out.Read(make([]byte, 8)); err != nil {
-		t.Errorf("it did not join: %v", err)
+		t.Errorf("the process did not join the group: %v", err)
 	}
 	if stats := group.Stats(); stats.CPU == 0 || stats.Pids != 1 || stats.Memory == 0 {
 		t.Errorf("%+v", stats)
@@ -212,7 +212,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestRetire checks that a group is reused with reset counters, but not if traces of the previous use are left.
+// TestRetire checks that a group is reused with reset counters, but not if it reached a limit or still has processes.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
@@ -242,7 +242,7 @@ func TestRetire(t *testing.T) {
 	}
 	greedy, second := use("for i in 1 2 3 4 5 6 7 8; do sleep 0.01 & done 2>/dev/null; wait", 4)
 	if diff := cmp.Diff(first, second); diff != "" && tree.Mode() != cgroups.V2 { // where the peak cannot be reset
-		t.Errorf("a quiet group was not used again: %s", diff)
+		t.Errorf("a clean group was not reused: %s", diff)
 	}
 	greedy.Kill()
 	if err := tree.Retire(greedy); err != nil {
@@ -250,7 +250,7 @@ func TestRetire(t *testing.T) {
 	}
 	last, third := use(":", 10)
 	if diff := cmp.Diff(second, third); diff == "" {
-		t.Error("a group whose limit was reached was used again")
+		t.Error("a group whose limit was reached was reused")
 	}
 	if err := tree.Retire(last); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestVersion1Alone uses version 1 of this host as if there were no unified tree. Killing then needs freezing.
+// TestVersion1Alone uses only the version 1 hierarchies of this host. Kill must then freeze the group first.
 func TestVersion1Alone(t *testing.T) {
 	t.Parallel()
 	all, err := detect("self")
@@ -64,7 +64,8 @@ func TestVersion1Alone(t *testing.T) {
 	}
 }
 
-// TestVersion1WithoutTime checks that limits which cannot be enforced are reported.
+// TestVersion1WithoutTime checks that Missing reports the limits that version 1 cannot enforce without the cpuacct
+// controller.
 func TestVersion1WithoutTime(t *testing.T) {
 	t.Parallel()
 	all, err := detect("self")
@@ -116,7 +117,7 @@ func TestVersion2Files(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := group.Limit(4095, 9); err == nil {
-		t.Error("a limit below what is in use is taken, and the kernel would kill")
+		t.Error("a limit below the current usage was set, and the kernel would kill processes")
 	}
 	want := Stats{CPU: 1500 * time.Microsecond, Memory: 4096, Peak: 8192, OOMKills: 2, LimitHits: 1, Pids: 7, PidsHits: 5}
 	if diff := cmp.Diff(want, group.Stats()); diff != "" {
@@ -126,12 +127,12 @@ func TestVersion2Files(t *testing.T) {
 	for name, want := range map[string]string{"cgroup.procs": "42", "memory.max": "1048576", "memory.swap.max": "0", "pids.max": "9", "cgroup.kill": "1"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || len(text) == 0 || string(text[:len(want)]) != want {
-			t.Errorf("%s holds %q, %v, want %q first", name, text, err, want)
+			t.Errorf("%s contains %q, %v, want prefix %q", name, text, err, want)
 		}
 	}
 }
 
-// TestDivide prepares a delegated group of version 2 for children.
+// TestDivide checks delegate on a simulated version 2 group. A directory without control files must not be used as a tree.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -144,12 +145,12 @@ func TestDivide(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !has(filepath.Join(dir, "cgroup.controllers"), "memory") || has(filepath.Join(dir, "cgroup.controllers"), "io") {
-		t.Error("controllers are misread")
+		t.Error("has returned a wrong result for controllers")
 	}
 	tree := &Tree{mode: None, bases: map[string]string{}}
 	tree.openV2([]hierarchy{{unified: true, dir: dir}}, "atelier-1-2-x")
 	if tree.Mode() != None {
-		t.Error("a directory without control files is taken for a group")
+		t.Error("a directory without control files was accepted as a group")
 	}
 	entries, err := filepath.Glob(filepath.Join(dir, "atelier-*"))
 	if err != nil || len(entries) > 0 {

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Making and removing a group takes longer than most programs run, so clean groups are reused.
+// Limits for the reuse of groups. Groups are reused because creating and removing one takes longer than most programs run.
 const (
 	maxFree    = 64
 	maxUses    = 1000
-	maxResidue = 1 << 20 // bytes that the kernel still counts for an empty group, such as its reserve for each processor
+	maxResidue = 1 << 20 // bytes that the kernel may still count for an empty group, such as caches for each processor
 )
 
-// free holds groups without processes, ready for use.
+// free is the list of groups that can be reused.
 type free struct {
 	mu     sync.Mutex
 	groups []*Group
@@ -44,7 +44,7 @@ func (f *free) give(g *Group) bool {
 	return true
 }
 
-// drain removes the free groups and accepts no more.
+// drain removes the free groups from the host. Afterwards the list accepts no more groups.
 func (f *free) drain() error {
 	f.mu.Lock()
 	groups := f.groups
@@ -57,8 +57,8 @@ func (f *free) drain() error {
 	return all
 }
 
-// Retire takes a group back whose processes are dead. The next process tree reuses it only if no trace of this tree is
-// left. Groups whose counters cannot be reset, or that reached a limit, are removed.
+// Retire makes a group of Child available for reuse. Its processes must be dead. A group is removed instead if its counters
+// cannot be reset or if it reached a limit.
 func (t *Tree) Retire(g *Group) error {
 	if g.renew() && t.free.give(g) {
 		return nil
@@ -81,11 +81,12 @@ func (g *Group) renew() bool {
 	return true
 }
 
-// Descriptors opens the files by which a single-threaded process joins the group: it writes "0" into each. The server
-// cannot name a process by number if it starts the process indirectly. The kernel checks the permission of the process
-// that opened the files. The group keeps owning them. Moving a single thread is faster. To move all threads of a
-// process, the kernel may wait until every processor has switched tasks. Every other process that joins or kills a
-// group waits meanwhile.
+// Descriptors opens the files through which a single-threaded process joins the group: it writes "0" into each. The server
+// uses this for processes that a launcher starts, because it does not know their IDs in time. The kernel checks the
+// permissions of the process that opened the files, not of the process that writes. The group closes the files.
+//
+// The files move a single thread, which is faster. To move all threads of a process, the kernel may wait until every
+// processor has switched tasks, and it blocks every other process that joins or kills a group meanwhile.
 func (g *Group) Descriptors() ([]*os.File, error) {
 	if g.descriptors != nil {
 		return g.descriptors, nil
@@ -99,7 +100,7 @@ func (g *Group) Descriptors() ([]*os.File, error) {
 		descriptor, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
 		if err != nil {
 			closeDescriptors(descriptors)
-			return nil, fmt.Errorf("join control group: %w", err)
+			return nil, fmt.Errorf("open the files of a control group: %w", err)
 		}
 		descriptors = append(descriptors, descriptor)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// files makes a directory with files, which simulates a group.
+// files creates a directory with files to simulate a group.
 func files(t *testing.T, all map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,8 +20,8 @@ func files(t *testing.T, all map[string]string) string {
 	return dir
 }
 
-// TestUnwillingTrees uses hierarchies that refuse one operation each. The result must always be no groups and a reason,
-// and nothing may be left behind.
+// TestUnwillingTrees simulates hierarchies in which one operation fails. The tree must then have mode None and a reason in
+// Missing, and no directory may be left.
 func TestUnwillingTrees(t *testing.T) {
 	t.Parallel()
 	const name = "atelier-1-2-x"
@@ -58,20 +58,20 @@ func TestUnwillingTrees(t *testing.T) {
 		})
 	}
 	if version1([]hierarchy{{controllers: []string{"cpu"}, dir: shared}}) != nil {
-		t.Error("limits of memory without its controller")
+		t.Error("memory limits without the memory controller")
 	}
 }
 
-// TestUnwillingGroups checks that a limit that could not be set is an error.
+// TestUnwillingGroups checks that an operation that fails on the files of a group returns an error.
 func TestUnwillingGroups(t *testing.T) {
 	t.Parallel()
 	tree := &Tree{mode: V2, bases: map[string]string{"unified": filepath.Join(t.TempDir(), "gone")}}
 	if group, err := tree.New(); err == nil {
-		t.Errorf("a group in nothing: %v", group)
+		t.Errorf("a group in a missing directory: %v", group)
 	}
 	full := files(t, map[string]string{"x": ""})
 	if err := (&Tree{mode: V2, bases: map[string]string{"unified": full}}).Close(); err == nil {
-		t.Error("a tree with something in it is closed")
+		t.Error("a tree that is not empty was closed")
 	}
 	for name, dir := range map[string]string{
 		"nothing there": t.TempDir(), "memory cannot be limited": files(t, map[string]string{"pids.max": ""}),
@@ -89,14 +89,15 @@ func TestUnwillingGroups(t *testing.T) {
 		}
 	}
 	if err := ignoreMissing(os.ErrPermission); err == nil {
-		t.Error("a refusal is taken for an absence")
+		t.Error("ignoreMissing ignored another error")
 	}
 	if err := write("", "x", "y"); err == nil {
-		t.Error("written nowhere")
+		t.Error("write to a missing directory succeeded")
 	}
 }
 
-// TestPeakOfVersion2 starts a new peak per open file, as kernels since 6.12 do, and works without that on others.
+// TestPeakOfVersion2 checks that ResetPeak writes to the descriptor from which the peak is read, as Linux 6.12 requires, and
+// that the peak can still be read if the kernel does not support this.
 func TestPeakOfVersion2(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"memory.peak": "8192\n"})
@@ -122,13 +123,13 @@ func TestPeakOfVersion2(t *testing.T) {
 		t.Errorf("a peak that cannot be reset is read as %d", peak)
 	}
 	if err := refused.Remove(); err == nil {
-		t.Error("a directory with a link in it is gone")
+		t.Error("a directory that contains a link was removed")
 	}
 	if peak := refused.Stats().Peak; peak != 0 {
-		t.Errorf("the peak of a group that is given up is %d", peak)
+		t.Errorf("the peak of a removed group is %d", peak)
 	}
 	if err := removeEmpty(files(t, map[string]string{"x": ""}), time.Now()); err == nil {
-		t.Error("what is not empty is gone")
+		t.Error("a directory that is not empty was removed")
 	}
 }
 
@@ -138,9 +139,9 @@ func TestGroupsOfAProcess(t *testing.T) {
 		t.Skipf("this host has no control groups: %v", err)
 	}
 	if dirs, err := Of(1 << 30); err == nil {
-		t.Errorf("a process that is not has groups: %q", dirs)
+		t.Errorf("a process that does not exist has groups: %q", dirs)
 	}
 	if _, err := startTime(1 << 30); err == nil {
-		t.Error("process " + strconv.Itoa(1<<30) + " has started")
+		t.Error("process " + strconv.Itoa(1<<30) + " has a start time")
 	}
 }

@@ -1,24 +1,24 @@
 package seccomp
 
-// ProgramPath is the address that the path of a program must have for Alone to let it be executed. It is in low memory
-// that no 64-bit program uses.
+// ProgramPath is the only address of a path argument with which Alone allows execve. It is in low memory that 64-bit
+// programs do not use.
 const ProgramPath = lowMemory / 2
 
-// lowMemory is the end of the memory that Alone forbids mapping. It is a power of two, so one mask detects a lower
-// address.
+// lowMemory is the end of the address range that Alone forbids mapping. It is a power of two, so a single mask check finds
+// the addresses below it.
 const lowMemory = 2 << 20
 
 const (
 	lowMask   = whole &^ (lowMemory - 1)
 	growsDown = 0x100  // MAP_GROWSDOWN
 	fixed     = 2      // MREMAP_FIXED
-	mapVDSO   = 0x2000 // ARCH_MAP_VDSO_X32, …_32 and …_64 are this and 1 to 3
+	mapVDSO   = 0x2000 // ARCH_MAP_VDSO_X32, …_32 and …_64 are mapVDSO plus 1, 2 and 3
 )
 
-// Alone returns the policy for a foreign program that may start no others: it may have threads, but no children. A
-// filter cannot count, and one call must execute the program itself. The filter recognises that call by the address of
-// its path. The new program has no memory at that address and can map none: the filter refuses every mapping at a
-// chosen address there.
+// Alone returns the policy for a foreign program that may start no other program. It may have threads, but no children.
+// The filter must allow the one execve that executes the program itself, but a filter cannot count calls. So it allows
+// execve only with a path at ProgramPath. The executed program has no memory at that address and cannot map any, because
+// the filter refuses to map at a chosen low address.
 func Alone() Policy {
 	refuse := Errno(ePERM)
 	policy := Program().Refuse("fork", "vfork", "execveat", "map_shadow_stack")

@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// TestAlone checks that a program under Alone may have threads but no children. It may execute no other program, and
-// cannot map the memory from which it was executed.
+// TestAlone checks that Alone allows threads but no children, execve only with a path at ProgramPath, and no mapping at
+// that address.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	const (

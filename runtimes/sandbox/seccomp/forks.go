@@ -2,10 +2,10 @@ package seccomp
 
 import "maps"
 
-// Forks splits a policy for programs in two. The first part is for a fork server, whose children inherit it; the second
-// is for each child. Together they decide like the original policy, because the kernel takes the strictest answer of
-// all filters of a process. The first part also allows the calls of a fork server and of a child's set-up. The second
-// part decides only about these calls.
+// Forks splits a policy for programs into two policies. A fork server installs the first one, and its children inherit it.
+// Each child installs the second one. The kernel applies the strictest result of all filters of a process, so together
+// they have the effect of the original policy. The first policy additionally allows the calls that a fork server and a
+// child's set-up need. The second policy applies the original rules to these calls and allows all others.
 func Forks(program Policy) (server, child Policy) {
 	server = Policy{Rules: maps.Clone(program.Rules), Default: program.Default}
 	child = Policy{Rules: map[string]Rule{}, Default: Allow}

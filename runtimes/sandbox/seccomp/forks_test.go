@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// TestForks compares a fork server's child with other programs, for every call number and arguments on both sides of
-// each check. The stricter answer of its two filters must equal the answer of the complete filter.
+// TestForks checks for every call number that the stricter result of the two filters equals the result of the complete
+// filter. It uses arguments that match and arguments that do not match each check.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	bare := seccomp.Policy{Rules: map[string]seccomp.Rule{}, Default: seccomp.Errno(38)}
@@ -23,7 +23,7 @@ func TestForks(t *testing.T) {
 				whole, server, child := machine(t, policy, arch), machine(t, first, arch), machine(t, second, arch)
 				same := func(c call) {
 					if got, want := stricter(child(c), server(c)), whole(c); got != want {
-						t.Errorf("%+v: %#x, and not %#x", c, got, want)
+						t.Errorf("%+v: %#x, want %#x", c, got, want)
 					}
 				}
 				interesting := map[uint32][]seccomp.Check{}
@@ -48,8 +48,8 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// stricter returns the answer that the kernel takes from two filters, the later one first. As signed numbers, the lower
-// action is the stricter one.
+// stricter returns the result that the kernel uses for two filters: the lower action, compared as signed numbers. If the
+// actions are equal, the filter installed later decides.
 func stricter(later, earlier seccomp.Action) seccomp.Action {
 	const action = 0xffff0000
 	if int32(earlier&action) < int32(later&action) {
@@ -58,8 +58,8 @@ func stricter(later, earlier seccomp.Action) seccomp.Action {
 	return later
 }
 
-// around returns arguments that produce each combination of check results: the checked values, their neighbours, and
-// the same with higher bits set.
+// around returns arguments that produce each combination of check results: the checked values, other values close to them,
+// and the same with higher bits set.
 func around(checks []seccomp.Check) [][6]uint64 {
 	all := [][6]uint64{{}, args(none, none, none, none, none, none)}
 	for _, check := range checks {
@@ -80,7 +80,8 @@ func around(checks []seccomp.Check) [][6]uint64 {
 
 const none = ^uint64(0)
 
-// TestForksNeedBoth checks that neither part is the complete filter, so these calls detect a child with only one part.
+// TestForksNeedBoth checks that each of the two filters alone allows a call that the complete filter refuses. Other tests
+// use these calls to detect a child with only one filter.
 func TestForksNeedBoth(t *testing.T) {
 	t.Parallel()
 	server, child := seccomp.Forks(seccomp.Program())

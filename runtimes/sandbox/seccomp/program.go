@@ -4,7 +4,7 @@ import "math"
 
 const whole = math.MaxUint32
 
-// Error numbers, which are the same on both machines.
+// Error numbers and flags, which are the same on amd64 and arm64.
 const (
 	ePERM         = 1
 	eACCES        = 13
@@ -17,8 +17,8 @@ const (
 )
 
 // Program returns the policy for foreign programs: the calls that shells and interpreters need. It is the default list
-// of the Moby project without calls that a jail does not need. Unlisted calls fail with ENOSYS, so the C library falls
-// back. Calls known to be dangerous fail with EPERM, so a person sees a denial.
+// of the Moby project without calls that a jail does not need. Calls that are not listed fail with ENOSYS, so that the C
+// library uses a fallback. Dangerous calls fail with EPERM, so that the user sees that they are forbidden.
 func Program() Policy {
 	rules := map[string]Rule{}
 	for _, name := range ordinary() {
@@ -33,15 +33,15 @@ func Program() Policy {
 	return Policy{Rules: rules, Default: Errno(eNOSYS)}
 }
 
-// Installer returns the policy for resolvers of packages, which is that of programs with a flock that succeeds and has no
-// effect. uv ends if it cannot lock its cache, which is in its jail and which no other process uses.
+// Installer returns the policy for package resolvers. It is the policy of Program, except that flock succeeds without
+// effect: uv exits if it cannot lock its cache. The cache is in the resolver's own jail, so no lock is needed.
 func Installer() Policy {
 	policy := Program()
 	policy.Rules["flock"] = Rule{Otherwise: Errno(0)}
 	return policy
 }
 
-// conditional returns the calls whose arguments decide.
+// conditional returns the rules of calls that are allowed only with certain arguments.
 func conditional() map[string]Rule {
 	refuse := Errno(ePERM)
 	return map[string]Rule{
@@ -76,8 +76,8 @@ func conditional() map[string]Rule {
 			{Arg: 1, Mask: whole, Value: 1026, Action: refuse},
 		}, Otherwise: Allow},
 
-		// flock locks a file for the whole host, even one that is open only for reading. A program could stop programs of
-		// the host that lock a file of /usr, and signal to other runs. Libraries fall back to the locks of fcntl.
+		// flock locks a file for the whole host, even if it is open only for reading. With locks on files of /usr, a program
+		// could block programs of the host and pass information to other runs. Libraries fall back to fcntl locks.
 		"flock": {Otherwise: Errno(eNOSYS)},
 
 		"personality": {Checks: []Check{
@@ -85,8 +85,8 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: whole, Action: Allow},
 		}, Otherwise: refuse},
 
-		// The limit of core files must stay 1 byte. Only that value stops a host helper that core_pattern may pipe
-		// into. Reading the limit is allowed.
+		// The limit of core files must stay 1 byte. Only that value prevents the kernel from starting a helper program of
+		// the host that core_pattern may name. Reading the limit is allowed.
 		"prlimit64": {Checks: []Check{
 			{Arg: 2, Mask: whole, Value: 0, Action: Allow, Wide: true},
 			{Arg: 1, Mask: whole, Value: rlimitCore, Action: refuse},
@@ -112,7 +112,7 @@ func plainFiles(arg int) []Check {
 	}
 }
 
-// ordinary returns the calls that are allowed with any arguments.
+// ordinary returns the names of calls that are allowed with any arguments.
 func ordinary() []string {
 	return []string{
 		"accept", "accept4", "access", "alarm", "arch_prctl", "bind", "brk", "cachestat", "capget", "capset", "chdir", "chmod", "chown",
@@ -146,9 +146,9 @@ func ordinary() []string {
 	}
 }
 
-// dangerous returns the calls that are refused by name. Some are harmless in an intact jail, but are the first step of
-// many kernel exploits. Others read or change state that namespaces do not separate: keys, clocks, shared inodes,
-// processes of the same user.
+// dangerous returns the names of calls that fail with EPERM. Some would be harmless in an intact jail, but are the first
+// step of many kernel exploits. Others read or change state that namespaces do not isolate: keys, clocks, shared inodes
+// and processes of the same user.
 func dangerous() []string {
 	return []string{
 		"_sysctl", "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",

@@ -1,5 +1,5 @@
-// Package seccomp compiles lists of system calls into filter programs for the kernel. It is pure Go, and compiles for
-// amd64 and arm64 on either. It defines the policies of the jail (Program, Worker), but installs no filter.
+// Package seccomp compiles policies for system calls into filter programs for the kernel. It is pure Go, and on any machine
+// compiles for both amd64 and arm64. It defines the policies of jails (such as Program and Worker), but installs no filter.
 package seccomp
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// Action is the kernel's action for a call: the return value of a filter.
+// Action is the return value of a filter. It tells the kernel how to handle a call.
 type Action uint32
 
 // Allow permits a call, Kill ends the whole process.
@@ -24,8 +24,8 @@ const (
 // Errno fails a call with an error number; 0 makes it succeed without effect.
 func Errno(number uint16) Action { return 0x00050000 | Action(number) }
 
-// Check tests one argument: if its bits under Mask are Value, the call gets Action. Only the lower 32 bits are
-// compared, because the kernel reads no more of an int. The C library leaves garbage in the upper bits.
+// Check tests one argument: if argument & Mask equals Value, the call gets Action. Only the lower 32 bits are compared,
+// because the kernel ignores the upper bits of an int, in which the C library leaves garbage.
 type Check struct {
 	Arg    int
 	Mask   uint32
@@ -34,19 +34,19 @@ type Check struct {
 	Wide   bool // the upper half of the argument must be 0 too: for pointers
 }
 
-// Rule decides about one call: by the first matching check, else by Otherwise.
+// Rule is the rule for one call. The first matching check decides; if none matches, the call gets Otherwise.
 type Rule struct {
 	Checks    []Check
 	Otherwise Action
 }
 
-// Policy decides about every call of a process. Calls without a rule get Default.
+// Policy is the set of rules for all calls of a process. Calls without a rule get Default.
 type Policy struct {
 	Rules   map[string]Rule
 	Default Action
 }
 
-// Refuse returns the policy with more calls refused.
+// Refuse returns a copy of the policy in which the named calls fail with EPERM.
 func (p Policy) Refuse(names ...string) Policy {
 	p.Rules = maps.Clone(p.Rules)
 	for _, name := range names {
@@ -55,10 +55,10 @@ func (p Policy) Refuse(names ...string) Policy {
 	return p
 }
 
-// KeepBuffers returns the policy with sockets that keep the size of their buffers. To set it succeeds without effect: it
-// is a hint to the kernel, and programs do not expect an error.
+// KeepBuffers returns a copy of the policy in which setting the buffer size of a socket succeeds without effect. It does
+// not fail, because the size is only a hint to the kernel and programs do not expect an error.
 func (p Policy) KeepBuffers() Policy {
-	const optionName, sendBuffer, receiveBuffer = 2, 7, 8 // the same numbers of other levels are hints too
+	const optionName, sendBuffer, receiveBuffer = 2, 7, 8 // the level is not checked: these numbers are only hints there too
 	p.Rules = maps.Clone(p.Rules)
 	p.Rules["setsockopt"] = Rule{Checks: []Check{
 		{Arg: optionName, Mask: whole, Value: sendBuffer, Action: Errno(0)},
@@ -67,16 +67,16 @@ func (p Policy) KeepBuffers() Policy {
 	return p
 }
 
-// Arch is a machine that filters are compiled for.
+// Arch is a machine architecture for which filters are compiled.
 type Arch string
 
-// Machines, with the names that Go uses.
+// Architectures, with the names that Go uses.
 const (
 	AMD64 Arch = "amd64"
 	ARM64 Arch = "arm64"
 )
 
-// MaxInstructions is the kernel's limit (BPF_MAXINSNS).
+// MaxInstructions is the kernel's limit of instructions per filter (BPF_MAXINSNS).
 const MaxInstructions = 4096
 
 // Offsets in struct seccomp_data. Both machines are little-endian: the lower half of an argument comes first.
@@ -86,8 +86,8 @@ const (
 	offsetArgs   = 16
 )
 
-// x32 is the bit that marks calls of the x32 ABI on amd64. They share the table of amd64 and would bypass a filter that
-// does not test this bit.
+// x32 is the bit in the number of calls through the x32 ABI on amd64. The kernel reports them as calls of amd64, so they
+// would bypass a filter that does not test this bit.
 const x32 = 0x40000000
 
 func (a Arch) table() (audit uint32, numbers map[string]uint32, err error) {
@@ -101,13 +101,13 @@ func (a Arch) table() (audit uint32, numbers map[string]uint32, err error) {
 	}
 }
 
-// segment is a range of call numbers with one rule.
+// segment is a range of call numbers with the same rule. It starts at first and ends before the next segment.
 type segment struct {
 	first uint32
 	rule  Rule
 }
 
-// Compile turns a policy into a program. Calls from another machine's table and of x32 kill the process.
+// Compile turns a policy into a filter program. Calls through the ABI of another architecture or x32 kill the process.
 func Compile(policy Policy, arch Arch) ([]bpf.RawInstruction, error) {
 	code, err := Assemble(policy, arch)
 	if err != nil {
@@ -116,7 +116,7 @@ func Compile(policy Policy, arch Arch) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(code)
 }
 
-// Assemble is Compile without the last step, so that tests can run the program.
+// Assemble is like Compile but returns decoded instructions, which tests can execute.
 func Assemble(policy Policy, arch Arch) ([]bpf.Instruction, error) {
 	audit, numbers, err := arch.table()
 	if err != nil {
@@ -141,14 +141,14 @@ func Assemble(policy Policy, arch Arch) ([]bpf.Instruction, error) {
 	return code, nil
 }
 
-// segmentsOf spreads a policy over all call numbers.
+// segmentsOf returns the rules of a policy as segments that cover all call numbers.
 func segmentsOf(policy Policy, numbers map[string]uint32) ([]segment, error) {
 	rules := map[uint32]Rule{}
 	for name, rule := range policy.Rules {
 		if number, ok := numbers[name]; ok {
 			rules[number] = rule
 		} else if !known(name) {
-			return nil, fmt.Errorf("no machine has a system call %q", name)
+			return nil, fmt.Errorf("no supported architecture has a system call %q", name)
 		}
 	}
 	ordered := make([]uint32, 0, len(rules))
@@ -179,15 +179,15 @@ func segmentsOf(policy Policy, numbers map[string]uint32) ([]segment, error) {
 	return segments, nil
 }
 
-// known reports whether any machine has the call: lists may name calls that only one machine has.
+// known reports whether any supported architecture has the call. Policies may name calls that only one of them has.
 func known(name string) bool {
 	_, amd := numbersAMD64()[name]
 	_, arm := numbersARM64()[name]
 	return amd || arm
 }
 
-// search finds the segment of the number in the accumulator by binary search. Its far jumps are unconditional, because
-// conditional jumps reach only 255 instructions.
+// search returns code that finds the segment of the call number in the accumulator by binary search. Far jumps are
+// unconditional, because conditional jumps reach only 255 instructions.
 func search(segments []segment) []bpf.Instruction {
 	if len(segments) == 1 {
 		return decide(segments[0].rule)
@@ -223,7 +223,7 @@ func decide(rule Rule) []bpf.Instruction {
 	return append(code, bpf.RetConstant{Val: uint32(rule.Otherwise)})
 }
 
-// Number returns the number of a call on this machine. Not every machine has every call.
+// Number returns the number of a call on an architecture, and false if the architecture does not have it.
 func (a Arch) Number(name string) (uint32, bool) {
 	_, numbers, err := a.table()
 	number, ok := numbers[name]
@@ -233,7 +233,7 @@ func (a Arch) Number(name string) (uint32, bool) {
 // InstructionSize is the size of one instruction in bytes.
 const InstructionSize = 8
 
-// Encode compiles a policy for this machine into the format of the kernel.
+// Encode compiles a policy for the architecture of this binary and returns it in the kernel's format.
 func Encode(policy Policy) ([]byte, error) {
 	program, err := Compile(policy, Arch(runtime.GOARCH))
 	if err != nil {

@@ -22,14 +22,14 @@ type call struct {
 	args   [6]uint64
 }
 
-// run executes a filter once.
+// run returns the result of a policy's filter for one call.
 func run(t *testing.T, policy seccomp.Policy, arch seccomp.Arch, c call) seccomp.Action {
 	t.Helper()
 	return machine(t, policy, arch)(c)
 }
 
-// machine returns a function that executes a filter. The words are big-endian here, because the interpreter reads them
-// in network byte order.
+// machine returns a function that executes a policy's filter. It encodes calls in big-endian order, because the BPF
+// interpreter of the tests reads words in network byte order.
 func machine(t *testing.T, policy seccomp.Policy, arch seccomp.Arch) func(call) seccomp.Action {
 	t.Helper()
 	code, err := seccomp.Assemble(policy, arch)
@@ -185,7 +185,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestCompiler checks that a compiler may additionally only make memory executable that is no longer writable.
+// TestCompiler checks that Compiler differs from Worker only for memory that becomes executable and is not writable.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
 	perm := seccomp.Errno(1)
@@ -213,7 +213,7 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// TestEveryNumber compares the compiled search with the plain meaning of the policy, for every call number.
+// TestEveryNumber checks for every call number that the compiled filter returns the action of the policy.
 func TestEveryNumber(t *testing.T) {
 	t.Parallel()
 	plain := seccomp.Policy{Default: seccomp.Errno(38), Rules: map[string]seccomp.Rule{}}
@@ -248,9 +248,9 @@ func TestCompile(t *testing.T) {
 	}
 	misspelt := seccomp.Policy{Rules: map[string]seccomp.Rule{"raed": {Otherwise: seccomp.Allow}}}
 	if _, err := seccomp.Compile(misspelt, seccomp.AMD64); err == nil {
-		t.Error("a misspelt name compiles")
+		t.Error("a policy with a misspelt name was compiled")
 	}
 	if _, err := seccomp.Compile(seccomp.Program(), "mips"); err == nil {
-		t.Error("a machine without a table compiles")
+		t.Error("a policy was compiled for an unknown architecture")
 	}
 }

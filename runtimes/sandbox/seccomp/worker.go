@@ -1,7 +1,7 @@
 package seccomp
 
-// Worker returns the policy for our own interpreters. All their files are open already. They compute, use their one
-// socket and start threads of the Go runtime. Memory can never become executable.
+// Worker returns the policy for our own interpreters. They may compute, use their open socket and start threads of the Go
+// runtime. They cannot open files or make memory executable.
 func Worker() Policy {
 	refuse := Errno(ePERM)
 	rules := map[string]Rule{}
@@ -27,8 +27,8 @@ func Worker() Policy {
 	return Policy{Rules: rules, Default: refuse}
 }
 
-// Compiler returns the policy for an engine that generates machine code. It is the policy of a worker, except that
-// written memory may become executable. Memory is never writable and executable at once.
+// Compiler returns the policy for an engine that generates machine code. It is the policy of a worker, except that memory
+// may become executable if it is no longer writable.
 func Compiler() Policy {
 	const writable, executable = 2, 4 // PROT_WRITE, PROT_EXEC
 	policy := Worker()

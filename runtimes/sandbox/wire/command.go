@@ -12,11 +12,11 @@ const (
 	StdoutFD  = 1
 	stderrFD  = 2
 	ChannelFD = 3 // stream socket to the launcher, for host calls
-	lockFD    = 4 // pipe that holds one byte: a process takes the lock by reading it
-	unlockFD  = 5 // the same pipe for writing: a process releases the lock by writing the byte back
-	SyncFD    = 6 // closed when the program executes: controls the rest of the set-up
-	RulesFD   = 7 // closed when the program executes: landlock rules
-	ProcFD    = 8 // closed when the program executes: the root of /proc
+	lockFD    = 4 // pipe that contains one byte: a process acquires the lock by reading the byte
+	unlockFD  = 5 // the writing end of that pipe: a process releases the lock by writing the byte back
+	SyncFD    = 6 // controls the rest of the set-up; closed when the program is executed
+	RulesFD   = 7 // landlock rules; closed when the program is executed
+	ProcFD    = 8 // directory /proc; closed when the program is executed
 	programFD = ProcFD + 1
-	FirstFD   = 32 // first descriptor of the launcher's own; lower numbers stay free for programs
+	FirstFD   = 32 // lowest descriptor that a launcher uses itself; lower numbers are for programs
 )

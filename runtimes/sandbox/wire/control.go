@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SendControl sends a launcher the socket for its orders. This socket preserves message boundaries, unlike the socket
-// for frames.
+// SendControl creates the socket for a launcher's orders, passes one end to the launcher over conn and returns the other.
+// Unlike conn, this socket preserves message boundaries.
 func SendControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -35,12 +35,12 @@ func ReceiveControl(conn net.Conn) (*net.UnixConn, error) {
 	}
 	_, fds, err := ReceiveMessage(through, make([]byte, 1))
 	if err != nil || len(fds) != 1 {
-		return nil, errors.Join(errors.New("no control socket came"), err)
+		return nil, errors.Join(errors.New("no control socket was received"), err)
 	}
 	return UnixConn(fds[0], "control")
 }
 
-// UnixConn makes a connection of a descriptor, which it takes over.
+// UnixConn returns a connection on the socket of a descriptor. It closes the descriptor.
 func UnixConn(fd int, name string) (*net.UnixConn, error) {
 	file := os.NewFile(uintptr(fd), name)
 	defer file.Close()
@@ -55,7 +55,7 @@ func UnixConn(fd int, name string) (*net.UnixConn, error) {
 	return through, nil
 }
 
-// ReceiveMessage reads one message into a buffer, and the descriptors passed with it.
+// ReceiveMessage reads one message into the buffer message. It returns the message and the descriptors passed with it.
 func ReceiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
 	rights := make([]byte, unix.CmsgSpace(4*MaxPassed))
 	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)

@@ -20,6 +20,6 @@ func TestCredentialsAreNoDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ReceiveMessage(ours, make([]byte, MaxNotice)); err == nil {
-		t.Error("credentials are descriptors")
+		t.Error("credentials were accepted as descriptors")
 	}
 }

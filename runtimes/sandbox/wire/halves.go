@@ -6,17 +6,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// Halves holds a filter in two parts, for fork servers. The kernel checks and compiles each installed filter again for
-// each process. So the fork server installs the larger part once.
+// Halves is a filter in two parts, for fork servers. The kernel verifies and compiles a filter each time a process installs
+// it. So the fork server installs the larger part once, and its children inherit it.
 type Halves struct {
 	Server []byte `json:"server,omitempty"` // installed by the fork server before it forks, and inherited
 	Child  []byte `json:"child,omitempty"`  // installed by each child as its last step
 }
 
-// ErrHalf reports one half of a filter without the other.
+// ErrHalf is the error for a set-up with only one of the two parts of a filter.
 var ErrHalf = errors.New("a part of the filter is missing")
 
-// Check rejects one half without the other.
+// Check returns ErrHalf if only one of the two parts is present.
 func (h Halves) Check() error {
 	if (len(h.Server) > 0) != (len(h.Child) > 0) {
 		return ErrHalf
@@ -24,10 +24,10 @@ func (h Halves) Check() error {
 	return nil
 }
 
-// ErrCgo is the reason of ExitCgo.
+// ErrCgo is the error for which process 1 exits with ExitCgo.
 var ErrCgo = errors.New("a binary that is linked with cgo cannot drop privileges on all of its threads")
 
-// CompileHalves compiles the two parts of a filter. It runs in the server, once.
+// CompileHalves compiles the two parts of a policy's filter. The server calls it once per policy.
 func CompileHalves(policy seccomp.Policy) (h Halves, err error) {
 	server, child := seccomp.Forks(policy)
 	if h.Server, err = seccomp.Encode(server); err != nil {

@@ -1,15 +1,15 @@
 package wire
 
-// Order asks a launcher for a child. Its descriptors are the child's connection and the files by which the child joins
-// its control groups.
+// Order is the server's request to a launcher to start a child. The descriptors passed with it are the child's connection
+// and the files through which the child joins its control groups.
 type Order struct {
 	ID   int64 `json:"id"`
 	User int   `json:"user"` // user id in the launcher's namespace
 	Disk int64 `json:"disk"` // bytes
 }
 
-// Notice reports the state of a child to the server: ready, with a handle on its process 1, or gone. If the child was
-// never ready, the notice holds the reason.
+// Notice is a launcher's message to the server about a child: it is ready (with a pidfd of its process 1), or gone. For a
+// child that was never ready, Error is the reason.
 type Notice struct {
 	ID     int64  `json:"id"`
 	Gone   bool   `json:"gone,omitempty"`

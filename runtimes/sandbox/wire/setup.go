@@ -1,9 +1,9 @@
-// Package wire holds the messages between the server, launchers and the jailed side: the set-up of a jail, orders for
-// children and their notices, and the words in them. Both sides import it, so it decides nothing.
+// Package wire defines the messages between the server, launchers and jailed processes: the set-up of a jail, orders for
+// children and notices about them. It contains only types, constants and their encoding.
 package wire
 
-// Setup is the configuration of a jail. The server sends it to process 1 as the first frame. The server makes all
-// decisions that depend on the host; the jailed side obeys or fails.
+// Setup is the configuration of a jail. The server sends it to process 1 as the first frame. The server makes all decisions
+// that depend on the host; process 1 applies the set-up completely or fails.
 type Setup struct {
 	Filter   Filter            `json:"filter"`
 	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions in the kernel's format; empty for no filter
@@ -12,7 +12,7 @@ type Setup struct {
 	Links    map[string]string `json:"links,omitempty"` // path → target
 	Files    map[string]string `json:"files,omitempty"` // path → content
 	Devices  []string          `json:"devices,omitempty"`
-	Hidden   []string          `json:"hidden,omitempty"`  // paths beneath Mounts that are covered
+	Hidden   []string          `json:"hidden,omitempty"`  // private paths below Mounts, which are made unreadable
 	Execute  []string          `json:"execute,omitempty"` // only files that may be executed; none for all
 	Disk     int64             `json:"disk,omitempty"`    // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`
@@ -44,7 +44,7 @@ const (
 // UsualSlack is the timer slack of programs, in nanoseconds: the default of Linux.
 const UsualSlack = 50_000
 
-// Memory of a launcher, in bytes. JobMemory is for the jobs that it reads at once.
+// Memory of a launcher, in bytes. JobMemory is the part for the jobs that it reads at the same time.
 const (
 	LauncherMemory = 2 << 30
 	JobMemory      = LauncherMemory / 4
