@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestPoolForgetsTheOld checks that a worker that is too old ends, even in an unused pool that prepares none.
+// TestPoolForgetsTheOld checks that an idle worker older than Reuse.Age is ended, even if no run requests a worker.
 func TestPoolForgetsTheOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -19,17 +19,18 @@ func TestPoolForgetsTheOld(t *testing.T) {
 		<-time.After(50 * time.Second)
 		synctest.Wait()
 		if n := pool.Stats().Idle; n != 1 {
-			t.Errorf("%d workers wait, which are young", n)
+			t.Errorf("%d workers wait before the age limit, want 1", n)
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
 		if n := pool.Stats().Idle; n != 0 {
-			t.Errorf("%d workers wait, which are old", n)
+			t.Errorf("%d workers wait after the age limit, want 0", n)
 		}
 	})
 }
 
-// TestPoolRests checks that a pool that may rest prepares no worker before the first run, and ends unused workers.
+// TestPoolRests checks that a pool with Options.Rest prepares no worker before the first run, and that it ends its idle
+// workers after that time without a run.
 func TestPoolRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestPoolRests(t *testing.T) {
 	})
 }
 
-// TestPool_WorkBetweenJobs_NotLimited expects that the work of a worker between two jobs counts as processor time of the
-// second, but not for its limit.
+// TestPool_WorkBetweenJobs_NotLimited checks that CPU time that a worker uses between two jobs is part of the second job's
+// usage, but does not count for its CPU limit.
 func TestPool_WorkBetweenJobs_NotLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestPool_WorkBetweenJobs_NotLimited(t *testing.T) {
 					return
 				}
 				a.send(frames.Started, "")
-				<-time.After(time.Second) // the watch looks at the processor time meanwhile
+				<-time.After(time.Second) // long enough for the watch to check the CPU time
 				a.send(frames.Done, `{"output":1}`)
 				<-time.After(time.Millisecond)
 				a.set(func(usage *sandbox.Usage, _ *sandbox.Exit) { usage.CPU += time.Minute })

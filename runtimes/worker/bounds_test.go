@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestTurnsAreBounded checks that a program that writes single bytes to stdout and stderr in turn does not make an
-// event of each.
+// TestTurnsAreBounded checks that a program that writes single bytes to stdout and stderr in turn does not cause an event
+// for each byte.
 func TestTurnsAreBounded(t *testing.T) {
 	t.Parallel()
 	const each = 20_000
@@ -50,7 +50,7 @@ func TestTurnsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCallsAreBounded checks that a program cannot make the server refuse calls without end: after a burst, calls wait.
+// TestCallsAreBounded checks that the rate of a program's host calls is limited: after a burst, replies are delayed.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	const burst, rate = 10_000, 1_000
@@ -93,7 +93,7 @@ func (h *audience) kinds() []runtimes.Kind {
 	return kinds
 }
 
-// full is a worker that, after its first run, holds more memory than a run with a small limit may have.
+// full is a worker that, after its first run, uses more memory than the limit of a run with a small limit.
 type full struct {
 	*stage
 	limited atomic.Int64
@@ -106,7 +106,7 @@ func (f *full) Limit(l runtimes.Limits) error {
 	return nil
 }
 
-// TestPoolReplacesTheFull checks that a worker that grew in one run is replaced for a run with less memory.
+// TestPoolReplacesTheFull checks that a worker is replaced if it still uses more memory than the next run's limit allows.
 func TestPoolReplacesTheFull(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless, wrap: func(s *stage) worker.Jail { return &full{stage: s} }}

@@ -1,4 +1,4 @@
 package worker
 
-// CheckResult is the check that every result of a worker has to pass.
+// CheckResult makes checkResult available to the external test package.
 var CheckResult = checkResult

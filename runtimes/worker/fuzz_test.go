@@ -16,7 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// FuzzResult checks with another reader that accepted results have the properties that their readers rely on.
+// FuzzResult checks with a separate JSON reader that an accepted result is valid JSON without duplicate keys and with
+// limited nesting, and that checking it again changes nothing.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":1,"b":[true,null,"x"]}`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, ` [ 1 , 2 ] `, `"\ud83c\udf89"`, `"\ud83c"`, `"\udf89\ud83c"`, `{"\ud800":1}`,
@@ -37,7 +38,7 @@ func FuzzResult(f *testing.F) {
 			t.Fatalf("%q passed as %q", raw, checked)
 		}
 		if again, err := worker.CheckResult(checked); err != nil || !bytes.Equal(again, checked) {
-			t.Fatalf("%q is %q at the second look, %v", checked, again, err)
+			t.Fatalf("%q is %q after a second check, %v", checked, again, err)
 		}
 		depth, keys := 0, []map[string]bool{}
 		dec := json.NewDecoder(bytes.NewReader(checked))
@@ -48,8 +49,8 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// FuzzGuestMessages sends what a guest script reported, of which the program writes every byte. The outcome must be a
-// valid output or an error that a program may report, with bounded texts.
+// FuzzGuestMessages sends arbitrary messages of a guest script, because a program can write every byte of them. The outcome
+// must be a valid output, or an error of a type that a program may report, with texts of limited length.
 func FuzzGuestMessages(f *testing.F) {
 	f.Add([]byte(`{"end":{"output":[1]}}`), []byte(nil))
 	f.Add([]byte(`{"ahead":true}`), []byte(`{"end":{"output":{"a":1,"a":2}},"code":0}`))
@@ -80,7 +81,7 @@ func FuzzGuestMessages(f *testing.F) {
 	})
 }
 
-// walk reads one value token by token and rejects excessive depth and duplicate keys.
+// walk reads one JSON value token by token. It returns an error if the nesting is too deep or a key is duplicate.
 func walk(dec *json.Decoder, depth *int, keys *[]map[string]bool) error {
 	isKey := []bool{}
 	for {
@@ -121,7 +122,7 @@ func walk(dec *json.Decoder, depth *int, keys *[]map[string]bool) error {
 			}
 			key, ok := value.(string)
 			if !ok || (*keys)[top][key] {
-				return errors.New("a key twice: " + key)
+				return errors.New("duplicate key: " + key)
 			}
 			(*keys)[top][key] = true
 			isKey[top] = false

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Bounds on a program's report of its own failure.
+// Maximum lengths, in bytes, of the fields in an error that a program reports about itself.
 const (
 	maxMessage = 16 << 10
 	maxStack   = 64 << 10
@@ -20,8 +20,8 @@ const (
 	maxHost    = 300
 )
 
-// judge turns the end of a session into an outcome. The kernel's counters and our own decisions take precedence over
-// the worker's report, because the program may have written that.
+// judge returns the outcome of a session that has ended. The kernel's counters and the server's own decisions take
+// precedence over the worker's report, because the program may have forged the report.
 func (s *session) judge(end ending) runtimes.Outcome {
 	var outcome runtimes.Outcome
 	var reported *runtimes.ProgramError
@@ -42,14 +42,15 @@ func (s *session) judge(end ending) runtimes.Outcome {
 	return outcome
 }
 
-// verdict chooses between our own findings and the worker's report.
+// verdict returns the error of the run, nil for success: either the reason that the server found or the error that the
+// worker reported.
 func (s *session) verdict(end ending, reported *runtimes.ProgramError) *runtimes.ProgramError {
 	var ours *runtimes.ProgramError
 	full := end.result != nil && end.result.DiskFull
 	vague := reported != nil && (reported.Type == runtimes.RuntimeError || reported.Type == runtimes.MemoryLimit)
 	switch {
 	case end.cause == runtimes.Timeout && end.usage.PidsLimited:
-		// A shell that may not fork retries until its time is over, so the process limit is the real cause.
+		// A shell that cannot fork retries until its timeout, so the process limit is the real cause.
 		ours = reached(runtimes.ProcessLimit, s.limits)
 	case end.cause == runtimes.Timeout && s.watch.byCPU():
 		ours = cpuReached(s.limits)
@@ -74,7 +75,7 @@ func (s *session) verdict(end ending, reported *runtimes.ProgramError) *runtimes
 	return ours
 }
 
-// read accepts the worker's result as far as it is plausible.
+// read returns the output or the error of the worker's result. It checks both, because the program may have forged them.
 func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.ProgramError) {
 	switch {
 	case result.Error != nil:
@@ -93,7 +94,8 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 	return output, nil
 }
 
-// clean bounds a program's report of its failure: an error type that a program can know, one of its own files, lengths.
+// clean sanitizes an error that a program reported: it allows only types that a program may set and names of the program's
+// own files, and truncates texts.
 func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	return clean(e, s.task.Job.Files)
 }
@@ -119,7 +121,8 @@ func clean(e runtimes.ProgramError, files map[string][]byte) *runtimes.ProgramEr
 	return &e
 }
 
-// fieldErrors bounds the places that a schema of the program refuses. Only errors about the input and output have some.
+// fieldErrors returns the fields of an error, with limited number and lengths. Only errors about an invalid input or output
+// have fields.
 func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
 	if e.Type != runtimes.InvalidInput && e.Type != runtimes.InvalidOutput {
 		return nil
@@ -131,7 +134,8 @@ func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
 	return kept
 }
 
-// complete adds our sentences to a limit that a worker reported only by name, and a message to any error.
+// complete adds a message and a remedy to the error of a limit, which a worker reports without text. It adds a message to
+// any other error that has none.
 func (s *session) complete(e *runtimes.ProgramError) *runtimes.ProgramError {
 	return complete(e, s.limits)
 }
@@ -153,7 +157,7 @@ func complete(e *runtimes.ProgramError, limits runtimes.Limits) *runtimes.Progra
 	return e
 }
 
-// died explains a worker that ended without a result.
+// died returns the error for a worker that ended without a result.
 func (s *session) died(end ending) *runtimes.ProgramError {
 	if end.cause != "" {
 		return nil // the server killed it and knows why
@@ -172,7 +176,7 @@ func (s *session) died(end ending) *runtimes.ProgramError {
 	return unexpected(*end.exit)
 }
 
-// unexpected reads the last output of a Go process.
+// unexpected returns the error for a Go process that crashed. It finds the cause in the last output on stderr.
 func unexpected(exit sandbox.Exit) *runtimes.ProgramError {
 	switch {
 	case strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds"):
@@ -183,7 +187,7 @@ func unexpected(exit sandbox.Exit) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The worker ended unexpectedly."}
 }
 
-// cut shortens text to at most n bytes of valid UTF-8.
+// cut truncates text to at most n bytes and makes it valid UTF-8.
 func cut(text string, n int) string {
 	if len(text) > n {
 		return strings.ToValidUTF8(text[:n-len("…")], "") + "…"
@@ -191,7 +195,7 @@ func cut(text string, n int) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// encode marshals our own types, which never fails.
+// encode marshals a value whose type always has a JSON form, so it needs no error.
 func encode(v any) json.RawMessage {
 	data, _ := json.Marshal(v)
 	return data

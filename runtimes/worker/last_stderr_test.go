@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// secret is a number, so that a worker can send it in place of a number. No log may contain it in any form.
+// secret must not appear in any log, in any encoding. It consists of digits, so that a worker can also send it as a number.
 const secret = "31415926"
 
 func spelled() string {
@@ -37,7 +37,7 @@ func TestHostileLastStderr(t *testing.T) {
 			e.Code, e.Stderr = 2, "panic: "+spelled()+"\nfatal error: stack overflow\n"
 		})
 	}
-	header := func(kind frames.Kind) []byte { // of a frame whose length is the secret
+	header := func(kind frames.Kind) []byte { // header of a frame whose length field contains the secret
 		return []byte{byte(kind), 0x76, 0x5e, 0xdf, 0x01}
 	}
 	tests := map[string]func(*actor){
@@ -68,22 +68,22 @@ func TestHostileLastStderr(t *testing.T) {
 					t.Error(err)
 				}
 				text := log.String()
-				if err != nil { // the text in the log of runs
+				if err != nil { // the server logs this text
 					text += err.Error()
 					for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
 						text += cause.Error()
 					}
 				}
 				if masked := redact.New([]string{secret}).Text(text); masked != text {
-					t.Errorf("told: %s", text)
+					t.Errorf("the log contains the secret: %s", text)
 				}
 			})
 		}
 	}
 }
 
-// TestLastStderrOfAWorkerThatKnowsNothing checks that the last output of a worker without a job is reported. It shows
-// why a host cannot start one.
+// TestLastStderrOfAWorkerThatKnowsNothing checks that the error contains the stderr of a worker that ended before it got a
+// job. It shows why the host cannot start workers, and cannot contain data of programs.
 func TestLastStderrOfAWorkerThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: func(a *actor) {

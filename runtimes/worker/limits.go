@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// reached returns the error of a run that hit one of its limits. It names the limit, its value and a remedy.
+// reached returns the error for a run that reached a limit or was cancelled. It names the limit, its value and a remedy.
 func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: kind}
 	raise := func(field, now string) string { return "Raise limits." + field + " (now " + now + ")" }
@@ -38,7 +38,7 @@ func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramE
 	return failure
 }
 
-// cpuReached returns a timeout error for the limit of CPU time, not of clock time.
+// cpuReached returns the timeout error for a run that reached its limit of CPU time. reached handles elapsed time.
 func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.Timeout,
@@ -47,7 +47,7 @@ func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 	}
 }
 
-// resultTooLarge returns an output limit error for the result, not for printed output.
+// resultTooLarge returns the output limit error for a result that is too large. reached handles printed output.
 func resultTooLarge(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.OutputLimit,

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that no session and no pool leaves a goroutine behind.
+// TestMain checks that no goroutine of a session or pool is left after the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestNetworkOfATask checks that the network is open while the program runs, and closed before the result is reported.
+// TestNetworkOfATask checks that the task's network service runs while the program runs, and has stopped before the result
+// is reported.
 func TestNetworkOfATask(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,8 +43,8 @@ func TestNetworkOfATask(t *testing.T) {
 	}
 }
 
-// TestNetworkOfAnotherWorker checks that a run that gets another worker before its start has that worker's network, and
-// that the end of the first worker does not end the service.
+// TestNetworkOfAnotherWorker checks a run whose first worker ends before the program starts: the network service must then
+// use the listener of the second worker.
 func TestNetworkOfAnotherWorker(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t}
@@ -75,7 +76,8 @@ func TestNetworkOfAnotherWorker(t *testing.T) {
 	}
 }
 
-// TestNetworkThatIsNotThere checks that a missing network is a server failure, because the program was promised one.
+// TestNetworkThatIsNotThere checks that a run fails with sandbox_unavailable if its task needs a network and the jail has
+// none.
 func TestNetworkThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}})

@@ -10,23 +10,24 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// window is the time that output may wait for more of its kind. The first bytes after a pause never wait.
+// window is the maximum time that output is buffered to be joined with later output of the same stream. The first output
+// after a pause is not buffered.
 const window = 4 * time.Millisecond
 
-// maxTurns is the number of switches between stdout and stderr within a window that keep their exact order.
+// maxTurns is the number of switches between stdout and stderr that preserve their exact order. Later switches may not.
 const maxTurns = 4096
 
-// output turns a worker's bytes into events: bounded, coalesced, and cut at the ends of characters. A program that
-// writes byte by byte makes at most one event per window and kind, plus maxTurns to keep the order. So time and bytes
-// bound the number of events.
+// output turns a worker's output into events. It enforces the output limit, joins small writes, and never splits a UTF-8
+// character. A program that writes single bytes causes at most one event per window and stream, plus maxTurns events that
+// preserve the order. So the number of events is limited by the time and the number of bytes.
 type output struct {
 	host  runtimes.Host
 	limit int64
 	tap   func(frames.Kind, []byte)
-	mark  []byte // start of the last words of an interpreter
+	mark  []byte // start of the message that an interpreter writes to stderr when it aborts
 
 	mu      sync.Mutex // the timer flushes from its own goroutine
-	held    []byte     // stderr from the last words on, nil before
+	held    []byte     // stderr from the mark on; nil if the mark was not found
 	taken   int64
 	dropped int64
 	streams [2]stream
@@ -37,7 +38,7 @@ type output struct {
 	closed  bool
 }
 
-// stream is stdout or stderr. It holds bytes that are not yet an event, at least those of an unfinished character.
+// stream is stdout or stderr. buf contains the bytes that are not yet part of an event.
 type stream struct {
 	kind runtimes.Kind
 	buf  []byte
@@ -47,8 +48,8 @@ func newOutput(host runtimes.Host, limit int64, tap func(frames.Kind, []byte), m
 	return &output{host: host, limit: limit, tap: tap, mark: []byte(mark), streams: [2]stream{{kind: runtimes.KindStdout}, {kind: runtimes.KindStderr}}}
 }
 
-// write accepts bytes of one stream and reports whether they are within the limit. Bytes over the limit are counted and
-// dropped.
+// write appends bytes to a stream and reports whether the output is within its limit. Bytes over the limit are dropped and
+// counted.
 func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,10 +71,11 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	return within
 }
 
-// maxHeld bounds the last words. An interpreter that prints more is alive.
+// maxHeld is the maximum size of an interpreter's abort message. An interpreter that prints more has not aborted.
 const maxHeld = 32 << 10
 
-// hold keeps the last words back and returns the bytes before them. If they were no last words, it returns all of them.
+// hold returns the part of stderr that may be shown. It holds back everything from the mark on. If that exceeds maxHeld, it
+// was not an abort message, and hold returns all of it.
 func (o *output) hold(p []byte) (shown []byte) {
 	if o.held == nil {
 		at := bytes.Index(p, o.mark)
@@ -89,7 +91,7 @@ func (o *output) hold(p []byte) (shown []byte) {
 	return shown
 }
 
-// put adds bytes to their stream.
+// put adds bytes to the buffer of their stream. It first emits the other stream's output if the order must be preserved.
 func (o *output) put(kind frames.Kind, p []byte) {
 	turn := 0
 	if kind == frames.Stderr {
@@ -109,22 +111,22 @@ func (o *output) put(kind frames.Kind, p []byte) {
 	}
 }
 
-// drop counts bytes that exceed a limit of another kind.
+// drop adds to the number of dropped bytes, for bytes that were not passed to write.
 func (o *output) drop(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.dropped += int64(n)
 }
 
-// sync makes events of all output so far, so that the next event of another kind keeps its place.
+// sync emits all buffered output, so that an event that the caller emits next comes after it.
 func (o *output) sync() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flushAll(false)
 }
 
-// close makes events of the remaining output, reports the number of dropped bytes, and ignores all later output. The
-// outcome holds the last words of an interpreter that died.
+// close emits the remaining output and an event with the number of dropped bytes. Later output is ignored. If the
+// interpreter died, its abort message is not emitted, because the outcome contains it.
 func (o *output) close(died bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,7 +143,7 @@ func (o *output) close(died bool) {
 	}
 }
 
-// arm starts the timer that flushes at the end of the window. A late timer has no effect.
+// arm starts the timer that emits the buffered output at the end of the window.
 func (o *output) arm() {
 	wait := window - time.Since(o.last)
 	if o.timer == nil {
@@ -157,13 +159,13 @@ func (o *output) arm() {
 	o.timer.Reset(wait)
 }
 
-// flushAll emits all waiting output, with the most recently written stream last.
+// flushAll emits the buffered output of both streams, the most recently written stream last.
 func (o *output) flushAll(final bool) {
 	o.flush(&o.streams[1-o.current], final)
 	o.flush(&o.streams[o.current], final)
 }
 
-// flush emits the bytes of a stream. It keeps those of an unfinished character at the end, unless final is set.
+// flush emits the buffered bytes of a stream. Unless final is set, an incomplete character at the end stays buffered.
 func (o *output) flush(s *stream, final bool) {
 	end := len(s.buf)
 	if !final {
@@ -182,7 +184,7 @@ func (o *output) flush(s *stream, final bool) {
 	o.last = time.Now()
 }
 
-// chunk returns how many bytes of valid UTF-8 fit into one event.
+// chunk returns the number of bytes of text for one event: at most runtimes.MaxChunk, without splitting a character.
 func chunk(text []byte) int {
 	if len(text) <= runtimes.MaxChunk {
 		return len(text)

@@ -17,36 +17,36 @@ import (
 // Options configure a Pool.
 type Options struct {
 	Jailer  Jailer
-	Profile sandbox.Profile // profile of every jail; another disk size than DiskBytes is prepared on demand
+	Profile sandbox.Profile // profile of every jail; for a run with another disk size, a jail is prepared on demand
 	Reuse   Reuse           // the zero value: a jail runs one job
 	Idle    int             // number of prepared jails that wait unused
-	Rest    time.Duration   // after this time without a run no jail waits, and none before the first; 0 for always
-	Guest   string          // workspace whose runs do not wake a resting pool: it only examines the pool
+	Rest    time.Duration   // idle jails exist only until this long after the last run, and none before the first; 0 for always
+	Guest   string          // workspace of self-tests: its runs do not make a resting pool prepare jails
 	Max     int             // limit of all jails together; further runs wait; default 16
-	Prelude any             // payload of a Job frame that every jail gets before its job and answers with Ready; nil for none
+	Prelude any             // payload of a first Job frame, to which a jail replies with Ready before it gets its job; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // logs workers that ended unexpectedly; nil for none
 }
 
-// Reuse sets when a worker that may run several jobs is replaced. Any failure in a run replaces it at once.
+// Reuse contains the limits after which a worker that runs several jobs is replaced. A failed run replaces it at once.
 type Reuse struct {
 	Runs   int
 	Age    time.Duration
 	Memory int64 // peak of one run, in bytes
 }
 
-// Stats holds the current numbers of workers, and the totals since the pool was made.
+// Stats contains the current numbers of workers, and the totals since the pool was created.
 type Stats struct {
 	Idle      int   // prepared, in no run
-	Busy      int   // in a run, or about to enter one
-	Preparing int   // being prepared before a run
+	Busy      int   // assigned to a run
+	Preparing int   // being prepared in advance
 	Waiting   int   // runs that wait for a worker
 	Started   int64 // all workers that were ever ready
 	Died      int64 // part of Started: ended by themselves or killed from outside
 	Retired   int64 // part of Started: ended by the pool
 }
 
-// Plus adds the numbers of two pools.
+// Plus returns the sums of the numbers of two pools.
 func (s Stats) Plus(other Stats) Stats {
 	return Stats{
 		Idle: s.Idle + other.Idle, Busy: s.Busy + other.Busy, Preparing: s.Preparing + other.Preparing, Waiting: s.Waiting + other.Waiting,
@@ -54,7 +54,7 @@ func (s Stats) Plus(other Stats) Stats {
 	}
 }
 
-// Pool keeps prepared jails. A jail serves one run at a time, and only ever runs of one workspace.
+// Pool prepares jails in advance and assigns them to runs. A jail serves one run at a time, and only runs of one workspace.
 type Pool struct {
 	options Options
 	ctx     context.Context // ends when the pool closes, and with it every run
@@ -67,7 +67,7 @@ type Pool struct {
 	places    int           // jails that live, are being prepared or are being destroyed
 	busy      int           // part of places: in a run
 	preparing int           // part of places: being prepared by the spawner
-	waiting   int           // runs without a worker; they take free places before the spawner
+	waiting   int           // runs without a worker; a free place is for them before jails are prepared in advance
 	started   int64         // jails that became ready since the start
 	died      int64         // part of started: not ended by the pool
 	retired   int64         // part of started: ended by the pool
@@ -82,10 +82,10 @@ type member struct {
 	workspace string // "" until its first run
 	runs      int
 	born      time.Time
-	died      bool // it ended, but not by the pool
+	died      bool // ended by itself or from outside, not by the pool
 }
 
-// NewPool starts a pool. It prepares its idle jails at once in the background. The caller must Close it.
+// NewPool starts a pool, which begins to prepare idle jails in the background. The caller must Close it.
 func NewPool(options Options) *Pool {
 	if options.Max <= 0 {
 		options.Max = 16
@@ -98,18 +98,18 @@ func NewPool(options Options) *Pool {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
-	if options.Idle > 0 || options.Reuse.Age > 0 { // old workers must end even without requests
+	if options.Idle > 0 || options.Reuse.Age > 0 { // old workers must be ended even if there are no runs
 		p.joined.Go(p.keep)
 	}
 	return p
 }
 
-// maxAttempts bounds how often a run is given another worker because its worker or the launcher of its worker ended,
-// or memory of the host ran out. A run whose job itself ends launchers must not end one after the other.
+// maxAttempts is the maximum number of workers that a run gets one after the other if its worker or the worker's launcher
+// ends, or the host runs out of memory. The limit is needed because the job itself could be the cause.
 const maxAttempts = 3
 
-// Run executes one task on a worker of the pool. It returns an error only if the server failed. If a worker or
-// launcher ends, or memory runs out, runs whose programs have not started get another worker.
+// Run executes one task on a worker of the pool. It returns an error only if the server failed. If the worker or its launcher
+// ends, or the host runs out of memory, and the program has not started, the run gets another worker.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -123,15 +123,15 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	}
 }
 
-// unrelatedToRun reports whether a worker ended for a reason that is not its run.
+// unrelatedToRun reports whether a worker probably ended for a reason that has nothing to do with its run.
 func unrelatedToRun(err error) bool {
 	return errors.Is(err, errOrphaned) || errors.Is(err, errEnded) || errors.Is(err, errStarved)
 }
 
-// try executes a task on one worker.
+// try executes a task on one worker, which Run may repeat.
 func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked time.Time) (runtimes.Outcome, error) {
 	m, err := p.takeLimited(ctx, task.Job, task.Overhead)
-	if ctx.Err() != nil { // even if a worker was free: a short program would end before it learns of the cancellation
+	if ctx.Err() != nil { // check here, because a short program could succeed before the session notices the cancellation
 		if err == nil {
 			p.release(m, task.Job, true)
 		}
@@ -151,10 +151,10 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	}
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
-	if !unrelatedToRun(err) { // otherwise its listener has closed with the worker, and the next worker has another
+	if !unrelatedToRun(err) { // otherwise the listener has closed with the worker, and the next worker has its own
 		stop()
 	}
-	if session.endedBy != nil { // perhaps caused by the program, but perhaps by the server
+	if session.endedBy != nil { // log it: the cause may be the program or the server
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
 	}
@@ -165,7 +165,8 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	return outcome, err
 }
 
-// Warm waits until the idle jails are ready, or one could not be prepared. It counts as a run that requests a jail.
+// Warm waits until the idle jails are ready, or returns the error if one cannot be prepared. Like a run, it wakes a resting
+// pool.
 func (p *Pool) Warm(ctx context.Context) error {
 	p.mu.Lock()
 	p.asked = p.options.Now()
@@ -200,7 +201,7 @@ func (p *Pool) Stats() Stats {
 	}
 }
 
-// Close cancels every run, kills every jail and waits until nothing of them is left.
+// Close cancels every run, kills every jail and waits until their resources are released.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.stop()
@@ -215,13 +216,13 @@ func (p *Pool) Close() {
 		p.mu.Lock()
 	}
 	p.mu.Unlock()
-	p.joined.Wait() // last: the holder of a place may still start a destroy
+	p.joined.Wait() // last, because a run that ends may still start a goroutine that destroys its worker
 }
 
 var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is shutting down."}
 
-// takeLimited returns a worker with the limits of the run. If a worker still holds more memory from earlier runs than
-// this run may have, takeLimited destroys it.
+// takeLimited returns a worker on which the run's limits are set. If a worker still uses more memory from earlier runs than
+// the limit allows, takeLimited destroys it and tries another one.
 func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64) (*member, error) {
 	limits := job.Limits
 	limits.MemoryBytes += overhead
@@ -233,7 +234,7 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64
 		if err = m.jail.Limit(limits); err == nil {
 			return m, nil
 		}
-		again := m.runs > 0 || m.dead() // a worker that ended while it waited is no sign of a problem with the next
+		again := m.runs > 0 || m.dead() // the next worker may work if this one was used before or ended while idle
 		p.release(m, job, false)
 		if !again {
 			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
@@ -241,7 +242,7 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64
 	}
 }
 
-// network opens the program's way out, if the task wants one.
+// network starts the network service of a task on the jail's listener. If the task needs no network, it does nothing.
 func (m *member) network(task Task) (stop func(), err error) {
 	if task.Network == nil {
 		return func() {}, nil
@@ -262,7 +263,7 @@ func (m *member) dead() bool {
 	}
 }
 
-// take returns a worker that this run may use, and makes one if needed. It waits while all places are taken.
+// take returns a worker that this run may use, and prepares one if needed. It waits while Options.Max jails exist.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	profile := p.options.Profile
 	if profile.Launcher != "" && profile.Forks == nil && job.Workspace != "" { // fork servers have a pool per workspace
@@ -285,7 +286,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.busy++
 			last := p.unused() == 0
 			p.mu.Unlock()
-			if last { // otherwise the next one is prepared after this run, not during it
+			if last { // the last idle worker is taken: prepare the next one now. Otherwise that happens after this run
 				p.nudge()
 			}
 			return m, nil
@@ -307,7 +308,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			}
 			return m, err
 		}
-		if len(p.idle) > 0 { // it belongs to another workspace, or does not fit
+		if len(p.idle) > 0 { // these workers belong to other workspaces or have another disk size: destroy one
 			p.destroy(p.idle[0])
 			p.idle = p.idle[1:]
 		}
@@ -317,7 +318,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	}
 }
 
-// wait releases the lock until the pool changes.
+// wait waits until a place or a worker becomes free. The caller holds the lock, which wait releases meanwhile.
 func (p *Pool) wait(ctx context.Context) error {
 	changed := p.changed
 	p.waiting++
@@ -335,15 +336,15 @@ func (p *Pool) wait(ctx context.Context) error {
 	}
 }
 
-// pick removes an idle worker from the pool: one of the run's own workspace, else an unused one. It destroys dead and
-// old workers.
+// pick removes an idle worker from the list and returns it: one of the run's workspace, or an unused one. It returns nil if
+// there is none. It destroys dead and old workers first.
 func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	p.sweep()
 	if special {
 		return nil
 	}
 	find := func(workspace string) *member {
-		for i := len(p.idle) - 1; i >= 0; i-- { // the most recently used worker is the warmest
+		for i := len(p.idle) - 1; i >= 0; i-- { // prefer the most recently used worker: its memory is most likely still cached
 			if m := p.idle[i]; m.workspace == workspace {
 				p.idle = slices.Delete(p.idle, i, i+1)
 				return m
@@ -359,7 +360,7 @@ func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	return find("")
 }
 
-// rests reports whether the pool may have no waiting jail. The caller holds the lock.
+// rests reports whether the pool is resting (see Options.Rest) and must have no idle jails. The caller holds the lock.
 func (p *Pool) rests() bool {
 	return p.options.Rest > 0 && (p.asked.IsZero() || p.options.Now().Sub(p.asked) > p.options.Rest)
 }
@@ -404,8 +405,8 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	}
 }
 
-// destroy kills a worker, and frees its place when nothing of it is left. No caller waits, because that takes the
-// kernel longer than most programs run. The caller holds the lock.
+// destroy kills a worker in the background and frees its place when its resources are released. Callers do not wait for
+// that, because it takes the kernel longer than most programs run. The caller holds the lock.
 func (p *Pool) destroy(m *member) {
 	if m.died {
 		p.died++
@@ -450,7 +451,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	return m, nil
 }
 
-// prelude sends the payload that precedes a job, and waits until the worker is ready for the job itself.
+// prelude sends Options.Prelude and waits until the worker replies that it is ready for a job.
 func (m *member) prelude(ctx context.Context, payload any) error {
 	defer context.AfterFunc(ctx, m.jail.Kill)()
 	if err := m.jail.Conn().SetDeadline(time.Now().Add(startDeadline)); err != nil {
@@ -488,7 +489,7 @@ func (p *Pool) nudge() {
 	}
 }
 
-// keep prepares jails in advance, one after the other, so that it does not slow down a run.
+// keep prepares jails in advance. It prepares only one at a time, so that runs are not slowed down.
 func (p *Pool) keep() {
 	const pause, rounds = time.Second, 5 * time.Second
 	for {
@@ -506,7 +507,7 @@ func (p *Pool) keep() {
 			if p.add() {
 				continue
 			}
-			wait = pause // the host has a problem that an immediate retry would increase
+			wait = pause // an immediate retry would make the host's problem worse
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -520,7 +521,7 @@ func (p *Pool) keep() {
 	}
 }
 
-// add prepares one idle jail and reports whether that worked.
+// add prepares one idle jail and reports whether that succeeded.
 func (p *Pool) add() bool {
 	m, err := p.prepare(p.ctx, p.options.Profile)
 	p.mu.Lock()

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// troupe is a jailer whose workers all run the same function.
+// troupe is a Jailer whose workers all run the function play.
 type troupe struct {
 	t    testing.TB
 	play func(*actor)
@@ -47,7 +47,7 @@ func (j *troupe) Prepare(_ context.Context, profile sandbox.Profile) (worker.Jai
 	return s, nil
 }
 
-// made returns how many workers were prepared.
+// made returns the number of workers prepared so far.
 func (j *troupe) made() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -60,7 +60,7 @@ func (j *troupe) fail(err error) {
 	j.failed = err
 }
 
-// tireless serves one job after the other; the output is the number of jobs served.
+// tireless is a worker that serves jobs without end. The output of a job is the number of jobs served so far.
 func tireless(a *actor) {
 	for n := 1; ; n++ {
 		if kind, _ := a.read(); kind != frames.Job {
@@ -78,7 +78,7 @@ func newPool(t testing.TB, options worker.Options) *worker.Pool {
 	return pool
 }
 
-// serve runs a job for a workspace and returns its output, the number of jobs of its worker.
+// serve runs a job in a workspace and returns its output. With tireless this is the number of jobs of its worker.
 func serve(t *testing.T, pool *worker.Pool, workspace string, edit ...func(*runtimes.Job)) string {
 	t.Helper()
 	task := worker.Task{Job: job(), Payload: struct{}{}}
@@ -103,8 +103,8 @@ func expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestLauncherDiesBeforeStart_AnotherWorker checks that a run whose program has not begun gets another worker when its
-// worker or the launcher of its worker is killed, but not for ever. A program that has begun could repeat its effects.
+// TestLauncherDiesBeforeStart_AnotherWorker checks that a run gets another worker, up to maxAttempts, if its worker or the
+// worker's launcher is killed before the program has begun. Afterwards it must not, because effects would be repeated.
 func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
 	t.Parallel()
 	orphaned := func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal, e.Orphaned = 9, true }
@@ -167,8 +167,8 @@ func TestLauncherDiesBeforeStart_AnotherWorker(t *testing.T) {
 	}
 }
 
-// TestLauncherOfAWorkspace checks that jails that are prepared for a run come from a launcher of its workspace, except
-// those of a fork server, which has a pool for each workspace.
+// TestLauncherOfAWorkspace checks that a jail prepared for a run comes from a launcher of the run's workspace. Jails of a
+// fork server are an exception, because a fork server has a pool for each workspace.
 func TestLauncherOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -207,8 +207,8 @@ func TestPoolReusesWithinAWorkspaceOnly(t *testing.T) {
 	expect(t, "recycled", serve(t, pool, "a"), "1")
 }
 
-// TestPoolCountsProcessorTimeOfARun checks that a run counts its worker's processor time since the previous run, but
-// not the time of the start.
+// TestPoolCountsProcessorTimeOfARun checks that a run's usage contains its worker's CPU time since the previous run, but
+// not the CPU time of the worker's start.
 func TestPoolCountsProcessorTimeOfARun(t *testing.T) {
 	t.Parallel()
 	const start, each = 7 * time.Millisecond, 5 * time.Millisecond
@@ -282,7 +282,7 @@ func TestPoolHeals(t *testing.T) {
 	jailer := &troupe{t: t, play: tireless}
 	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 100}})
 	serve(t, pool, "a")
-	jailer.stages[0].kill() // it dies while idle
+	jailer.stages[0].kill() // the worker dies while it is idle
 	expect(t, "after a death", serve(t, pool, "a"), "1")
 }
 
@@ -294,7 +294,7 @@ func TestPoolCounts(t *testing.T) {
 	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 1}); got != want {
 		t.Errorf("after one run %+v, want %+v", got, want)
 	}
-	serve(t, pool, "a") // its last job
+	serve(t, pool, "a") // the last job before the worker is replaced
 	serve(t, pool, "a")
 	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 2, Retired: 1}); got != want {
 		t.Errorf("after three runs %+v, want %+v", got, want)
@@ -317,7 +317,7 @@ func TestPoolCountsWhoDiesInARun(t *testing.T) {
 	}
 }
 
-// TestPoolGivesPlaces checks that an idle worker of one workspace is replaced for another workspace.
+// TestPoolGivesPlaces checks that a full pool replaces an idle worker of one workspace for a run of another workspace.
 func TestPoolGivesPlaces(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless}
@@ -376,7 +376,8 @@ func TestPoolPreparesAnotherDisk(t *testing.T) {
 	}
 }
 
-// TestPoolWaitsForThePrelude checks that a worker is idle once it has sent Ready, and destroyed if it never does.
+// TestPoolWaitsForThePrelude checks that a worker with a prelude becomes idle only when it has sent Ready, and that it is
+// destroyed if it does not send it.
 func TestPoolWaitsForThePrelude(t *testing.T) {
 	t.Parallel()
 	good := newPool(t, worker.Options{Idle: 1, Prelude: "ahead", Jailer: &troupe{t: t, play: func(a *actor) {
@@ -438,7 +439,7 @@ func TestPoolCloses(t *testing.T) {
 		select {
 		case <-s.done:
 		default:
-			t.Error("a worker survived")
+			t.Error("a worker was still alive after Close")
 		}
 	}
 	if _, err := pool.Run(t.Context(), worker.Task{Job: job()}, host); !fault.Is(err, fault.ShuttingDown) && err != nil {

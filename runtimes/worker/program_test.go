@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestProgramTravelsOnce checks that a worker gets a program with its first job, and again if it reports that it forgot
-// it. A second request, or one without a reason, violates the protocol.
+// TestProgramTravelsOnce checks that a worker gets a program only with its first job, and again if it sends Need because it
+// no longer has it. A second Need, or one after a job with the program, violates the protocol.
 func TestProgramTravelsOnce(t *testing.T) {
 	t.Parallel()
 	const whole, brief = `"whole"`, `"brief"`
@@ -83,15 +83,15 @@ func TestProgramTravelsOnce(t *testing.T) {
 	}
 }
 
-// served serves one job that succeeds.
+// served serves one job. Its output is the payload.
 func served(a *actor) {
 	_, payload := a.read()
 	a.send(frames.Started, "")
 	a.send(frames.Done, `{"output":`+payload+`}`)
 }
 
-// TestLateStart checks that a worker may report the start of its program later, but no time before it had the job. The
-// time limit counts from the start.
+// TestLateStart checks that a worker may report afterwards when its program started. The reported time must not be before
+// the worker got the job. The time limit counts from the start.
 func TestLateStart(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -114,7 +114,7 @@ func TestLateStart(t *testing.T) {
 	}
 }
 
-// waiting is a host that answers a call after the worker is gone.
+// waiting is a host that replies to a call only after the worker has ended.
 type waiting struct {
 	*audience
 	gone <-chan struct{}
@@ -125,7 +125,7 @@ func (w waiting) Call(context.Context, string, json.RawMessage) (json.RawMessage
 	return nil, nil
 }
 
-// endless is a host whose calls continue until they are cancelled.
+// endless is a host whose calls return only when they are cancelled.
 type endless struct{ *audience }
 
 func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -133,8 +133,8 @@ func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawM
 	return nil, ctx.Err()
 }
 
-// asksAndEnds is a worker whose program makes a call in a thread or in the background, and ends without waiting for the
-// reply. Its output is already in the socket when it ends.
+// asksAndEnds is a worker whose program makes a host call and ends without waiting for the reply. Its result is already in
+// the socket when it ends.
 func asksAndEnds(t *testing.T) *stage {
 	t.Helper()
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -159,7 +159,7 @@ func asksAndEnds(t *testing.T) *stage {
 	})
 }
 
-// TestEndBeforeAnAnswer checks that such a program gets its result, whether its calls have ended or would continue.
+// TestEndBeforeAnAnswer checks that the run of asksAndEnds has its result, even if the call never returns by itself.
 func TestEndBeforeAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, host := range map[string]func(*stage) runtimes.Host{
@@ -177,7 +177,7 @@ func TestEndBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// TestDeadBeforeTheJob checks that a worker that died before its job is a server failure.
+// TestDeadBeforeTheJob checks that a run returns a server error if its worker died before the job was sent.
 func TestDeadBeforeTheJob(t *testing.T) {
 	t.Parallel()
 	jail := newStage(t, func(*actor) {})

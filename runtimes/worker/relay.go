@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// Relay turns the output and the result of a program that another machine runs into the events and the outcome of a run,
-// with the same limits and texts as for a program in a sandbox of this machine. Everything that it is given is untrusted.
+// Relay turns the output and the result of a program on another machine into the events and the outcome of a run. Limits
+// and texts are the same as for a program in a local sandbox. All its inputs are untrusted.
 type Relay struct {
 	output *output
 	host   runtimes.Host
@@ -16,16 +16,16 @@ type Relay struct {
 	over   bool
 }
 
-// NewRelay returns the relay of one run. Close must be called before the end of the run is reported. Its methods must
-// not be called concurrently.
+// NewRelay returns a Relay for one run. Its methods must not be called concurrently. The caller must call Close before it
+// reports the end of the run.
 func NewRelay(job runtimes.Job, host runtimes.Host) *Relay {
 	return &Relay{output: newOutput(host, job.Limits.OutputBytes, nil, ""), host: host, job: job}
 }
 
-// Stdout takes output of the program and reports whether it is within the limit.
+// Stdout adds output of the program to the events and reports whether the output is within its limit.
 func (r *Relay) Stdout(text []byte) bool { return r.write(frames.Stdout, text) }
 
-// Stderr is like Stdout.
+// Stderr does the same as Stdout for the program's stderr.
 func (r *Relay) Stderr(text []byte) bool { return r.write(frames.Stderr, text) }
 
 func (r *Relay) write(kind frames.Kind, text []byte) bool {
@@ -35,13 +35,14 @@ func (r *Relay) write(kind frames.Kind, text []byte) bool {
 	return !r.over
 }
 
-// Sync makes events of all output so far, so that the next event of another kind keeps its place.
+// Sync emits all buffered output, so that an event that the caller emits next comes after it.
 func (r *Relay) Sync() { r.output.sync() }
 
-// Close makes events of the remaining output.
+// Close emits the remaining output.
 func (r *Relay) Close() { r.output.close(false) }
 
-// Succeeded returns the outcome of a program with its result, or an error if the result or the output is over its limit.
+// Succeeded returns the outcome of a program with a result. The outcome is an error if the result is invalid, or if the
+// result or the output exceeds its limit.
 func (r *Relay) Succeeded(result json.RawMessage) runtimes.Outcome {
 	switch {
 	case r.over:
@@ -58,7 +59,7 @@ func (r *Relay) Succeeded(result json.RawMessage) runtimes.Outcome {
 	return runtimes.Outcome{Output: output}
 }
 
-// Failed returns the outcome of a program with its report of its failure, as far as that is plausible.
+// Failed returns the outcome of a program that reported an error. The error is sanitized first.
 func (r *Relay) Failed(failure runtimes.ProgramError) runtimes.Outcome {
 	if r.over {
 		return r.Reached(runtimes.OutputLimit)
@@ -71,13 +72,13 @@ func (r *Relay) Reached(kind runtimes.ErrorType) runtimes.Outcome {
 	return runtimes.Outcome{Error: reached(kind, r.job.Limits)}
 }
 
-// TooLarge returns the outcome of a run whose result is over the limit of its output.
+// TooLarge returns the outcome of a run whose result exceeds the output limit.
 func (r *Relay) TooLarge() runtimes.Outcome {
 	return runtimes.Outcome{Error: resultTooLarge(r.job.Limits)}
 }
 
-// Drop counts output that the other machine dropped.
+// Drop adds the number of output bytes that the other machine dropped.
 func (r *Relay) Drop(bytes int64) { r.output.drop(int(min(max(bytes, 0), maxDropped))) }
 
-// maxDropped bounds a number that another machine names.
+// maxDropped is the maximum number of bytes that Drop accepts, because the other machine is untrusted.
 const maxDropped = 1 << 40

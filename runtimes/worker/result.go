@@ -11,16 +11,16 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// maxDepth bounds the nesting of a result. Recursive readers of a result are safe below it.
+// maxDepth is the maximum nesting of a result. It prevents stack overflows in recursive JSON readers.
 const maxDepth = jcs.MaxDepth
 
-// checkResult returns a program's result without insignificant space, or an error that names the faulty place. A result
-// must be JSON, with no duplicate key in an object and no half of a surrogate pair. Otherwise two readers of one text
-// could see two values. The caller checks the size.
+// checkResult returns a program's result without insignificant white space, or an error with the path of the invalid value.
+// A result must be JSON without duplicate keys and without unpaired surrogates. Otherwise different JSON readers could
+// read different values. The caller checks the size.
 func checkResult(raw []byte) (json.RawMessage, error) {
 	var bad *jcs.Error
 	if err := jcs.Check(raw, jcs.Limits{}); errors.As(err, &bad) {
-		if bad.Reason == jcs.TooDeep { // its path is long
+		if bad.Reason == jcs.TooDeep { // the path would be too long for a message
 			return nil, errors.New("output " + bad.Message)
 		}
 		return nil, fmt.Errorf("output%s: %s", path(bad.Pointer), bad.Message)
@@ -33,7 +33,7 @@ func checkResult(raw []byte) (json.RawMessage, error) {
 	return compact.Bytes(), nil
 }
 
-// shallow reports whether JSON nests no deeper than maxDepth.
+// shallow reports whether the nesting of a JSON text is at most maxDepth.
 func shallow(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -54,7 +54,7 @@ func shallow(raw []byte) bool {
 	return true
 }
 
-// path converts a pointer to the form of programs: .name, ["any thing"] if it is no plain name, or [index].
+// path converts a JSON pointer to the notation of programming languages: .name, ["other name"] or [index].
 func path(pointer string) string {
 	const longest = 200
 	var path strings.Builder

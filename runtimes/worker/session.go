@@ -23,7 +23,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Bounds on single frames of a worker. A result has space for its wrapping, an error for its stack.
+// Maximum sizes of a worker's frames and of names in them, in bytes. maxDoneExtra is the size of a Done frame in addition to
+// the result, for the other fields and the stack of an error.
 const (
 	maxOutputFrame = 64 << 10
 	maxCallFrame   = 1<<20 + 4<<10
@@ -31,31 +32,32 @@ const (
 	maxName        = 64
 )
 
-// maxNotes bounds how often a run may log or report its progress. Further notes get a reply but are dropped.
+// maxNotes is the maximum number of log and progress calls of a run. Further calls get a reply but are dropped.
 const maxNotes = 10_000
 
-// maxStarted is the length of a number of microseconds.
+// maxStarted is the maximum length of a Started frame, which contains a number of microseconds.
 const maxStarted = 20
 
-// maxPrograms bounds the program names remembered for a worker. The worker forgets programs too.
+// maxPrograms is the maximum number of program names stored per worker. A worker also stores only some programs.
 const maxPrograms = 64
 
-// peer is the connection with one worker. It outlives sessions, because the reader may hold bytes between them.
+// peer is the connection to one worker. All sessions of the worker use the same peer, because its reader may have buffered
+// bytes of the next session.
 type peer struct {
 	jail     Jail
 	in       *bufio.Reader
 	out      *frames.Writer
 	programs map[string]bool // names of the programs sent so far
 	jobSent  bool            // true once a job was sent
-	spent    time.Duration   // processor time at the end of the last job
-	endedAt  time.Time       // when that was
+	spent    time.Duration   // CPU time of the jail at the end of the last job
+	endedAt  time.Time       // end of the last job
 }
 
 func newPeer(jail Jail) *peer {
 	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
-// session is one run on one worker. The goroutine of run reads; the watch decides when to stop.
+// session is one run on one worker. The goroutine of run reads the worker's frames. The watch enforces time limits.
 type session struct {
 	*peer
 	task   Task
@@ -72,7 +74,7 @@ type session struct {
 	rate      callRateLimit
 	notes     int64 // log and progress calls
 	noteBytes int64
-	parts     bytes.Buffer          // pieces of a result that the worker does not hold
+	parts     bytes.Buffer          // pieces of a result that was sent in Part frames
 	serving   chan error            // reports the end of the current call, nil if there is none
 	endedBy   error                 // error of a worker that ended unexpectedly
 	callErr   atomic.Pointer[error] // CallErr of the Outcome
@@ -83,14 +85,14 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastStderr)}
 }
 
-// rested is the time between two jobs from which a worker may have prepared runs. It is a little work otherwise, and not
-// worth a look at the processor time.
+// rested is the time between two jobs after which a worker may have done work that counts. After a shorter time, reading
+// the CPU time again is not worth its cost.
 const rested = time.Millisecond
 
 // run executes the job. It returns how the program ended and whether the worker can serve another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
 	before := s.spent
-	if !s.jobSent || time.Since(s.endedAt) > rested { // what a worker does between jobs counts for none
+	if !s.jobSent || time.Since(s.endedAt) > rested { // CPU time that a worker used between jobs belongs to no job
 		before = s.jail.CPU()
 	}
 	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
@@ -104,7 +106,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		return runtimes.Outcome{}, false, err
 	}
 	if err != nil {
-		if s.started.IsZero() && s.task.Prompt && !s.watch.late() && !errors.Is(err, syscall.ECONNRESET) { // reset: it did not read the whole job
+		if s.started.IsZero() && s.task.Prompt && !s.watch.late() && !errors.Is(err, syscall.ECONNRESET) { // ECONNRESET: the worker did not read the whole job
 			s.started = s.sent
 		}
 		if end.cause == "" && s.started.IsZero() {
@@ -138,14 +140,14 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	return outcome, fit, nil
 }
 
-// converse sends the job and serves the worker until it sends Done. Any error means that the worker can no longer be
+// converse sends the job and handles the worker's frames until it sends Done. After an error the worker can no longer be
 // used.
 func (s *session) converse() (*frames.Result, error) {
 	result, err := s.listen()
 	if s.serving == nil {
 		return result, err
 	}
-	s.watch.endCalls() // no receiver is left for its reply
+	s.watch.endCalls() // cancel the current call, because nobody reads its reply
 	if unsaid := <-s.serving; unsaid != nil && (err != nil || errors.Is(unsaid, errPanic)) {
 		return nil, unsaid // the error that ended the worker
 	}
@@ -203,7 +205,7 @@ func (s *session) listen() (*frames.Result, error) {
 		case frames.Done:
 			result := new(frames.Result)
 			if err := json.Unmarshal(payload, result); err != nil {
-				return nil, errors.New("read result: not the JSON of one")
+				return nil, errors.New("read result: invalid JSON")
 			}
 			result.Parts = s.parts.Bytes()
 			return result, nil
@@ -211,7 +213,7 @@ func (s *session) listen() (*frames.Result, error) {
 	}
 }
 
-// part stores one piece of a result. An empty piece drops the earlier ones.
+// part stores one piece of a result. An empty piece discards the earlier pieces.
 func (s *session) part(payload []byte) error {
 	if int64(s.parts.Len()+len(payload)) > s.limits.OutputBytes+maxDoneExtra {
 		return fmt.Errorf("%w: the pieces of a result", frames.ErrTooLarge)
@@ -223,7 +225,7 @@ func (s *session) part(payload []byte) error {
 	return nil
 }
 
-// sendJob sends the job. If brief is set, it omits a program that the worker should have.
+// sendJob sends the job. If brief is set, it sends Task.Brief, without the program that the worker already has.
 func (s *session) sendJob(brief bool) error {
 	payload := s.task.Payload
 	if brief {
@@ -245,7 +247,8 @@ func (s *session) sendJob(brief bool) error {
 	return nil
 }
 
-// since returns the start time of the program: now, or the reported time ago, but not before the job was sent.
+// since returns the start time of the program. payload is the number of microseconds since the start; empty means now. The
+// result is never earlier than the time when the job was sent.
 func (s *session) since(payload []byte) (time.Time, error) {
 	now := time.Now()
 	if len(payload) == 0 {
@@ -262,15 +265,15 @@ func (s *session) since(payload []byte) (time.Time, error) {
 	return started, nil
 }
 
-// call begins to serve one host call. Its events come after all earlier output of the program. Slow calls run in the
-// background, one at a time, because the program may have threads that print, and may end.
+// call starts to serve one host call. Earlier output is emitted before it. Calls that may be slow are served in the
+// background, one at a time, because other threads of the program may print meanwhile, and the program may end.
 func (s *session) call(payload []byte) error {
 	var call frames.Call
 	if err := json.Unmarshal(payload, &call); err != nil {
-		return errors.New("read call: not the JSON of one")
+		return errors.New("read call: invalid JSON")
 	}
 	if s.calls++; call.ID != s.calls {
-		return fmt.Errorf("call %d has another number", s.calls)
+		return fmt.Errorf("call %d has a wrong ID", s.calls)
 	}
 	s.output.sync()
 	s.rest(s.rate.spend(time.Now(), len(payload)))
@@ -300,7 +303,7 @@ func (s *session) call(payload []byte) error {
 	return nil
 }
 
-// rest delays a run that calls too often, until the run ends.
+// rest delays the reply to a run that calls too often. It returns early if the run ends.
 func (s *session) rest(wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -314,11 +317,12 @@ func (s *session) rest(wait time.Duration) {
 	}
 }
 
-// errPanic reports a panic of the server during a call.
+// errPanic is part of the error if the server panicked during a host call.
 var errPanic = errors.New("panic in a host call")
 
-// serve passes a call to the host. A panic may leave state broken, so it ends this run, but no other. The log gets the
-// place and only Go's own panic texts, because other texts may repeat data of the program.
+// serve passes a call to the host and sends the reply. A panic of the host ends this run with an error, but not the server.
+// The error contains the stack, but the panic value only if it is a Go runtime error. Other values may contain data of the
+// program, which must not be logged.
 func (s *session) serve(call frames.Call) (err error) {
 	defer func() {
 		switch cause := recover().(type) {
@@ -333,7 +337,7 @@ func (s *session) serve(call frames.Call) (err error) {
 	return s.reply(call, result, err)
 }
 
-// served waits for the current call, which is of no more use when the worker is gone.
+// served waits for the end of the current call, if there is one.
 func (s *session) served() error {
 	if s.serving == nil {
 		return nil
@@ -349,7 +353,7 @@ func (s *session) served() error {
 	}
 }
 
-// note serves a call that takes no time.
+// note serves a log or progress call. It is served at once and not in the background.
 func (s *session) note(call frames.Call) error {
 	s.notes++
 	if s.notes > maxNotes || s.noteBytes+int64(len(call.Args)) > s.limits.OutputBytes {
@@ -368,7 +372,7 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	case errors.As(err, &refused):
 		answer.Error = refused
 	case err != nil:
-		// The program gets no details of server errors. A server that cannot serve a call at all cancels ctx.
+		// The program gets no details of server errors.
 		if first := err; s.watch.calls.Err() == nil {
 			s.callErr.CompareAndSwap(nil, &first)
 		}
@@ -380,12 +384,13 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	}
 	err = s.out.WriteJSON(frames.Reply, answer)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return nil // the program ended during its call: the result or the end of the connection follows
+		return nil // the program ended during its call; converse reads its result or the end of the connection next
 	}
 	return err
 }
 
-// neverStarted explains why the program did not start. The program did not cause that, but its limits may have.
+// neverStarted returns the outcome or server error of a run whose program did not start. The program cannot be the cause,
+// but too low limits of the run can.
 func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outcome, bool, error) {
 	s.jail.Kill()
 	exit := s.jail.Wait()
@@ -393,7 +398,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 		return runtimes.Outcome{Error: reached(runtimes.Cancelled, s.limits)}, false, nil
 	}
 	for kind, hit := range map[runtimes.ErrorType]bool{runtimes.MemoryLimit: exit.Usage.OOMKilled, runtimes.ProcessLimit: exit.Usage.PidsLimited} {
-		if hit { // limits too low even for the interpreter
+		if hit { // the limits are too low to start the interpreter
 			return runtimes.Outcome{Error: reached(kind, s.limits)}, false, nil
 		}
 	}
@@ -410,24 +415,25 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	}
 }
 
-// errStarved is in the error of a run that the kernel ended because memory outside of its jail ran out.
+// errStarved is part of the error if the kernel killed the program because the host or a parent group ran out of memory.
 var errStarved = errors.New("memory outside of the jail ran out")
 
-// starvedRetry is when a client should repeat a run for which the server had no memory.
+// starvedRetry is the time after which a client should retry a run for which the host had no memory.
 const starvedRetry = 5 * time.Second
 
 func starved(message string, cause error) error {
 	return &fault.Error{Code: fault.SandboxUnavailable, Message: message, RetryAfter: starvedRetry, Err: errors.Join(errStarved, cause)}
 }
 
-// errOrphaned is in the error of a worker that ended with its launcher, and errEnded in that of another worker that ended
-// before its program began. In both cases nothing of the program was executed.
+// Parts of errors of a worker that ended before its program began. errOrphaned means that its launcher ended, errEnded that
+// only the worker ended. In both cases no code of the program was executed.
 var (
 	errOrphaned = errors.New("the launcher ended")
 	errEnded    = errors.New("the worker ended before its program began")
 )
 
-// accident returns why a worker ended before its program began, nil if it is still there, or too slow.
+// accident returns errOrphaned or errEnded for a worker that ended before its program began. It returns nil if the worker
+// did not end by itself.
 func accident(cause error, exit sandbox.Exit) error {
 	switch {
 	case exit.Orphaned:
@@ -438,15 +444,15 @@ func accident(cause error, exit sandbox.Exit) error {
 	return nil
 }
 
-// hungUp reports whether an error says that the connection with a worker has ended.
+// hungUp reports whether an error means that the worker's end of the connection is closed.
 func hungUp(err error) bool {
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}, func(end error) bool {
 		return errors.Is(err, end)
 	})
 }
 
-// ended returns an error for the log. After its first job, a worker knows data of programs, and its output may be
-// theirs. So no such text is repeated, here and in causes.
+// ended returns the error about a worker's end for the log. Once the worker got a job, its stderr may contain data of
+// programs. The error then contains only a summary.
 func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	words := exit.Stderr
 	if p.jobSent {
@@ -455,22 +461,22 @@ func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, words)
 }
 
-// ending holds all facts that are known at the end of a session.
+// ending is the information from which judge determines the outcome of a session.
 type ending struct {
 	result *frames.Result     // result of the worker, if it sent one
-	cause  runtimes.ErrorType // why we ended the run, "" if we did not
+	cause  runtimes.ErrorType // reason for which the server ended the run; "" if it did not
 	breach error              // reason for a missing result
 	exit   *sandbox.Exit      // exit of a worker without a result
 	usage  sandbox.Usage
 }
 
-// starved reports whether the program ended because the kernel killed a process to free memory that others use. A program
-// that goes on without the process, or that reached a limit of its own, has its usual outcome.
+// starved reports whether the program failed because the kernel killed one of its processes for lack of memory outside of
+// the jail. A program that continued without the process, or that reached its own limit, has its usual outcome.
 func (e ending) starved(outcome runtimes.Outcome) bool {
 	return e.usage.Starved && e.cause == "" && outcome.Error != nil && (outcome.Error.Type == runtimes.RuntimeError || outcome.Error.Type == runtimes.MemoryLimit)
 }
 
-// broke reports whether the worker violated the protocol, instead of ending.
+// broke reports whether there is no result because the worker violated the protocol, and not because it ended.
 func (e ending) broke() bool {
 	return e.breach != nil && !hungUp(e.breach)
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// startDeadline bounds the preparation of a worker. No user code runs during that time.
+	// startDeadline is the timeout for the start of the program. No user code runs before it.
 	startDeadline = 10 * time.Second
-	// cpuPoll is the interval between reads of the CPU time. On two processors, a run may exceed the limit by twice
-	// that.
+	// cpuPoll is the interval between checks of the CPU time. On two processors, a run can exceed its limit by twice this
+	// time.
 	cpuPoll = 25 * time.Millisecond
 )
 
-// watch ends a run for a reason from outside of the program: time, CPU time, cancellation, output. The first reason
-// wins. It never reads from the worker and never waits for it longer than the grace. It uses a timer and no goroutine,
-// because most runs end before the first check.
+// watch ends a run because of a timeout, its CPU time, a cancellation or its output limit. Only the first reason is
+// stored. It never reads from the worker, and waits for it at most the grace period. It uses a timer instead of a
+// goroutine, because most runs end before the first check.
 type watch struct {
 	*peer
 	limits  runtimes.Limits
@@ -28,11 +28,11 @@ type watch struct {
 
 	calls    context.Context // context of host calls; ends with the run
 	endCalls context.CancelFunc
-	forget   func() bool // stops listening to the end of the run's context
+	forget   func() bool // unregisters the callback for the end of the run's context
 
 	mu       sync.Mutex
 	alarm    *time.Timer
-	deadline time.Time // deadline of the program, zero before it starts
+	deadline time.Time // end of the time limit; zero until the program has started
 	over     chan struct{}
 	stopped  bool // the session is over
 	ending   bool // the worker is being interrupted, or was killed for its start
@@ -69,7 +69,7 @@ func (w *watch) next() time.Duration {
 	return left
 }
 
-// stop ends the watch at the end of the session and waits for it.
+// stop ends the watch at the end of the session and waits for its goroutines.
 func (w *watch) stop() {
 	w.mu.Lock()
 	w.stopped = true
@@ -81,7 +81,7 @@ func (w *watch) stop() {
 	w.joined.Wait()
 }
 
-// end kills the worker for a reason that the reader found.
+// end kills the worker for a reason that the session found, such as the output limit.
 func (w *watch) end(reason runtimes.ErrorType) {
 	w.decide(reason)
 	w.jail.Kill()
@@ -113,7 +113,7 @@ func (w *watch) decide(reason runtimes.ErrorType) {
 	}
 }
 
-// look checks whether the time is over. An alarm for an outdated deadline sets itself again.
+// look runs when the alarm fires. It ends the run if its time or CPU time is used up. Otherwise it sets the alarm again.
 func (w *watch) look() {
 	if !w.enter() {
 		return
@@ -154,7 +154,7 @@ func (w *watch) enter() bool {
 	return true
 }
 
-// stopFor ends the run, once.
+// stopFor ends the run for a reason. Only its first call has an effect.
 func (w *watch) stopFor(reason runtimes.ErrorType) {
 	if !w.enter() {
 		return
@@ -172,14 +172,14 @@ func (w *watch) stopFor(reason runtimes.ErrorType) {
 	}
 }
 
-// interrupt asks the worker to end the program, and kills the worker if that does not help.
+// interrupt sends an Interrupt frame to the worker. If the worker has not finished after the grace period, it is killed.
 func (w *watch) interrupt(reason runtimes.ErrorType) {
 	w.endCalls()
 	if w.grace <= 0 {
 		w.jail.Kill()
 		return
 	}
-	// A worker that does not read must not block this goroutine or one that writes a reply.
+	// A worker that does not read must block neither this goroutine nor one that writes a reply.
 	_ = w.jail.Conn().SetWriteDeadline(time.Now().Add(w.grace))
 	grace := time.NewTimer(w.grace)
 	defer grace.Stop()

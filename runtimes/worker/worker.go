@@ -1,6 +1,6 @@
-// Package worker is the server's side of the protocol with a jailed worker. It sends a job, reads replies as hostile
-// input, enforces the limits, and decides how the run ended. Pool keeps prepared workers. The package knows frames and
-// jails, but no programs or languages.
+// Package worker implements the server's side of the protocol with a jailed worker. It sends a job, reads the worker's
+// frames as untrusted input, enforces limits, and determines the outcome of the run. Pool prepares workers in advance. The
+// package is independent of programming languages.
 package worker
 
 import (
@@ -14,27 +14,27 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Jail holds the methods of a jailed process tree that a session needs. It is an interface so that tests of the
-// protocol can use a peer in the same process and simulate any misbehaviour.
+// Jail contains the methods of sandbox.Jail that a session needs. It is an interface so that tests can simulate workers,
+// including ones that violate the protocol.
 type Jail interface {
 	Conn() net.Conn
 	Limit(runtimes.Limits) error
 	ResetPeak()
 	Usage() sandbox.Usage
-	CPU() time.Duration // CPU time of Usage
+	CPU() time.Duration // same as Usage().CPU
 	Kill()
 	Wait() sandbox.Exit
 	Done() <-chan struct{}
 	Network() net.Listener
 }
 
-// Jailer makes jails for a pool and reports their isolation level.
+// Jailer creates jails for a pool and reports their isolation level.
 type Jailer interface {
 	Prepare(ctx context.Context, profile sandbox.Profile) (Jail, error)
 	Level() string
 }
 
-// FromSandbox returns the jailer of a real sandbox.
+// FromSandbox returns a Jailer that creates jails in a sandbox.
 func FromSandbox(s *sandbox.Sandbox) Jailer { return sandboxJailer{s} }
 
 type sandboxJailer struct{ *sandbox.Sandbox }
@@ -51,49 +51,51 @@ func (s sandboxJailer) Level() string { return s.Sandbox.Level().String() }
 
 // Task is one run on a worker.
 type Task struct {
-	// Job holds limits, workspace, isolation and the names of the files that an error may point into.
+	// Job contains the limits, the workspace, the isolation, and the files to whose names an error may refer.
 	Job runtimes.Job
 	// Payload is the contents of the Job frame for the worker, as JSON, or a func() any that returns them.
 	Payload any
-	// Program names the program in Payload, "" if it has no name. A worker that already received the program gets Brief
-	// instead, and sends Need if it has forgotten the program.
+	// Program is a name of the program in Payload, "" for none. A worker that already received a program with this name
+	// gets Brief instead of Payload. It sends Need if it no longer has the program.
 	Program string
 	Brief   any
-	// Overhead is the memory that the engine itself needs to run this program, on top of the program's limit.
+	// Overhead is the memory, in bytes, that the engine itself needs for this program. It is added to the memory limit.
 	Overhead int64
-	// Prompt means that a worker starts the program as soon as it reads the job. The program causes any failure after
-	// that. Started may come late, or not at all from a worker that dies.
+	// Prompt means that a worker starts the program as soon as it has read the job. So any later failure is attributed to
+	// the program, even if the worker died before it sent Started.
 	Prompt bool
-	// Grace is the time between an Interrupt frame and the kill. 0 kills at once and sends no Interrupt.
+	// Grace is the time between an Interrupt frame and the kill. If it is 0, the worker is killed without an Interrupt.
 	Grace time.Duration
 	// Tap receives the raw bytes of stdout and stderr that are within the limit.
 	Tap func(frames.Kind, []byte)
-	// LastStderr is the start of the interpreter's own message on stderr when it aborts, "" for none. From there on
-	// stderr is held back, and shown only if the program did not die of it.
+	// LastStderr is the start of the message that the interpreter writes to stderr when it aborts, "" for none. stderr is
+	// held back from there on, and shown only if the program did not die.
 	LastStderr string
-	// Interpret translates the worker's result into the engine's terms, before any check of it.
+	// Interpret converts the worker's result before it is checked, for engines whose workers report results differently.
 	Interpret func(frames.Result) frames.Result
-	// Unaware means that the program does not learn of a failed process start. For example, a shell continues without
-	// its background command. Success of such a program is not trusted once the process limit was reached.
+	// Unaware means that the program may not notice that it could not start a process: a shell, for example, continues
+	// without a background command. If the process limit was reached, the run of such a program fails even if it reports
+	// success.
 	Unaware bool
-	// Network serves the program's way out while it runs, on the listener in its jail; nil for programs without one. It
-	// returns a function that stops the service and waits for its end.
+	// Network starts the service for the program's outgoing connections on the listener in its jail. It returns a function
+	// that stops the service and waits for its end. nil means that the program has no network.
 	Network func(net.Listener) (stop func())
-	// Death explains a worker that died without a kernel limit. If it returns nil, the session explains the death.
+	// Death returns the error for a worker that died although no kernel limit was reached. If it is nil or returns nil,
+	// the session uses its own error.
 	Death func(sandbox.Exit) *runtimes.ProgramError
 }
 
-// ErrLost is in the error of a run whose program had started when the server lost its jail. Another run could repeat
-// its effects.
+// ErrLost is part of the error if the server lost the jail after the program had started. The run must not be repeated
+// automatically, because the program may already have had effects.
 var ErrLost = errors.New("the program had started")
 
-// ErrNotStarted is in the error of a run whose worker never started the program. It is no sign of a problem with other
-// workers, because the delay may have concerned only this run.
+// ErrNotStarted is part of the error if the worker did not start the program in time. It does not mean that other workers
+// have a problem too.
 var ErrNotStarted = errors.New("the program did not start")
 
-// Run executes one task on a jail that waits for a job and is not shared meanwhile. It returns an error only if the
-// server failed. The caller must kill the jail unless it ran only well-behaved code. Run itself kills it only when a
-// limit is reached.
+// Run executes one task on a jail that waits for a job. No other run may use the jail meanwhile. Run returns an error only
+// if the server failed. It kills the jail only if a limit is reached or the run is cancelled. Otherwise the caller must
+// kill it, unless it trusts the code that ran.
 func Run(ctx context.Context, jail Jail, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	outcome, _, err := newSession(newPeer(jail), task, host, time.Now()).run(ctx)
 	return outcome, err

@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// stage is a jail whose worker is a function of the test.
+// stage is a simulated jail whose worker is a function of the test.
 type stage struct {
 	server, client net.Conn
 	done           chan struct{}
@@ -33,14 +33,14 @@ type stage struct {
 	kills int
 }
 
-// newStage starts a worker that runs the given function until its end or its death.
+// newStage returns a stage whose worker runs the function play, until it returns or is killed.
 func newStage(t testing.TB, play func(*actor)) *stage {
 	t.Helper()
 	server, client := net.Pipe()
 	return newStageOver(t, server, client, play)
 }
 
-// newStageOver returns a stage with a connection of another kind.
+// newStageOver is like newStage, but uses the given connection.
 func newStageOver(t testing.TB, server, client net.Conn, play func(*actor)) *stage {
 	t.Helper()
 	s := &stage{server: server, client: client, done: make(chan struct{})}
@@ -88,14 +88,14 @@ func (s *stage) Wait() sandbox.Exit {
 	return s.exit
 }
 
-// set changes the simulated counters of the kernel.
+// set changes the simulated usage and exit of the jail.
 func (s *stage) set(change func(*sandbox.Usage, *sandbox.Exit)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.usage, &s.exit)
 }
 
-// actor is the worker's side of the protocol. It ignores errors, because the worker may be killed at any time.
+// actor implements the worker's side of the protocol. It ignores errors, because the worker may be killed at any time.
 type actor struct {
 	*stage
 	in  *frames.Reader
@@ -112,16 +112,16 @@ func (a *actor) read() (frames.Kind, string) {
 
 func (a *actor) send(kind frames.Kind, payload string) { _ = a.out.Write(kind, []byte(payload)) }
 
-// begin reads the job and starts.
+// begin reads the job and reports that the program has started.
 func (a *actor) begin() {
 	a.read()
 	a.send(frames.Started, "")
 }
 
-// stuck waits for the kill.
+// stuck waits until the worker is killed.
 func (a *actor) stuck() { <-a.done }
 
-// audience records events.
+// audience is a host that records events.
 type audience struct {
 	mu     sync.Mutex
 	events []runtimes.Event
@@ -146,7 +146,7 @@ func (h *audience) Call(ctx context.Context, name string, args json.RawMessage) 
 	return nil, nil
 }
 
-// transcript returns all events, with neighbouring events of a kind joined.
+// transcript returns all events as text. Consecutive events of the same kind are joined.
 func (h *audience) transcript(t testing.TB) string {
 	t.Helper()
 	h.mu.Lock()
