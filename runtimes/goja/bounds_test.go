@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestLongWords expects a proper error for very long messages and for impossible names of host functions.
+// TestLongWords expects the program's own error if its message is very long, and an error for invalid names of host
+// functions.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -28,7 +29,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestLeftovers expects that memory used by one run does not count against the limit of the next.
+// TestLeftovers expects that memory used by one run does not count for the memory limit of the next run.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

@@ -1,6 +1,6 @@
 // Package goja runs JavaScript and TypeScript programs in pooled, sandboxed processes. Each run has its own VM, and
-// each workspace has its own processes. The JavaScript engine runs inside the sandbox. This package only chooses the
-// messages sent there and interprets the death of a worker.
+// each workspace has its own processes. The JavaScript engine runs inside the sandbox. This package only sends jobs there
+// and determines why a worker died.
 package goja
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// The engine replaces a worker after a number of runs, after a period of time, or after a run that used much memory. So
-// nothing that a hostile program leaves in the process persists. A new worker costs as much processor time as a few
-// hundred runs.
+// Limits after which the engine replaces a worker: number of runs, age, and peak memory of a run in bytes. So changes that
+// a hostile program makes in the process do not last. The limits are high, because starting a worker costs as much CPU
+// time as a few hundred runs.
 const (
 	reuseRuns   = 5000
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 192 << 20
 )
 
-// grace is the time in which a program may stop at its next instruction and report its line. After it the process is
-// killed.
+// grace is the time between the interrupt of a program and the kill of its process. An interrupted program stops at its
+// next instruction and reports its line.
 const grace = 250 * time.Millisecond
 
 // Options configures an Engine.
@@ -69,7 +69,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if job.Packages != nil && brief.Digest != "" {
 		brief.Digest += " " + job.Packages.Digest
 	}
-	whole := func() any { // packages have thousands of files, and most workers have the program
+	whole := func() any { // built only when needed: packages have thousands of files, and most workers already have the program
 		all := brief
 		all.Files = bundle.Texts(job)
 		return all
@@ -83,8 +83,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// death interprets the last output of a worker. A stack overflow of the parser is the fault of the source. Any other
-// stack overflow is the fault of the running program.
+// death returns the error for a worker that died of a stack overflow. If the parser overflowed, the cause is the source
+// text; otherwise it is the running program. For other deaths it returns nil.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if !strings.Contains(exit.Stderr, "stack overflow") && !strings.Contains(exit.Stderr, "stack exceeds") {
 		return nil
@@ -102,7 +102,7 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 // Warm waits until there is an idle worker.
 func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
 
-// Features lists the features of programs that the engine has.
+// Features returns the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }

@@ -18,8 +18,8 @@ func keepsNone(j *runtimes.Job) { j.KeepsNoCode = true }
 
 func returns(value string) string { return "def main():\n    return '" + value + "'\n" }
 
-// TestAProgramIsCompiledOnce expects that later runs of the same program in the same workspace reuse its compiled code,
-// and no other runs do. The programs here have a false digest, which shows whose code runs.
+// TestAProgramIsCompiledOnce expects that only later runs of the same program in the same workspace reuse its compiled
+// code. Here different programs have the same digest, so the output shows whose code ran.
 func TestAProgramIsCompiledOnce(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -53,7 +53,8 @@ func TestAProgramIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestAProgramIsTheSameWhenItIsCompiled expects the same warnings and the same error positions from cached code.
+// TestAProgramIsTheSameWhenItIsCompiled expects that cached code produces the same warnings and error positions as code
+// compiled in the run.
 func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -85,7 +86,7 @@ func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotKeptIsAskedForOnce expects that the host requests code only once from a program whose code is not
+// TestWhatIsNotKeptIsAskedForOnce expects that the engine requests code only once from a program whose code cannot be
 // cached.
 func TestWhatIsNotKeptIsAskedForOnce(t *testing.T) {
 	t.Parallel()
@@ -109,8 +110,8 @@ def main():
 	}
 }
 
-// TestAProgramCannotChangeWhatIsKept expects that false code sent by a program is ignored, whatever the place it is
-// sent from.
+// TestAProgramCannotChangeWhatIsKept expects that forged code that a program sends is not cached, wherever in its files
+// the program sends it.
 func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()

@@ -186,7 +186,7 @@ func TestEntryInAPackage(t *testing.T) {
 		"pkg/sub/part.py":     []byte("from .. import state as seen"),
 	}
 	engine := newEngine(t)
-	for range 2 { // the second run has the code from the cache
+	for range 2 { // the second run uses cached code
 		outcome, _ := runtimetest.Run(t, engine, job)
 		if string(outcome.Output) != `[true,2,true,true,"pkg","pkg.main",1]` {
 			t.Errorf("%s, %+v", outcome.Output, outcome.Error)
@@ -206,8 +206,8 @@ func (echo) Call(_ context.Context, _ string, args json.RawMessage) (json.RawMes
 	return args, nil
 }
 
-// TestACallThatWasGivenUp expects that the reply to an abandoned call is dropped and not delivered to the next call. A
-// program abandons a call if its own alarm interrupts it.
+// TestACallThatWasGivenUp expects that the reply to an abandoned call is dropped and not returned by the next call. A
+// program abandons a call if its own alarm handler raises an exception.
 func TestACallThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	source := `import os
@@ -256,7 +256,7 @@ def main(input, ctx):
 	}
 }
 
-// TestAResultBesideACall runs a program in which a thread may still be sending a host call when main returns.
+// TestAResultBesideACall expects the result of a program in which a thread is still sending a host call when main returns.
 func TestAResultBesideACall(t *testing.T) {
 	t.Parallel()
 	source := `import os, sys, threading
@@ -282,7 +282,7 @@ def main(input, ctx):
 	}
 }
 
-// endless never replies while the program exists.
+// endless is a host that never replies to a call while the program runs.
 type endless struct{ *runtimetest.Host }
 
 func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -502,8 +502,8 @@ def main(input, ctx):
 }
 
 // TestCallsOfAnAlarm expects that an alarm handler and main get their own replies, wherever in a call the alarm
-// arrives. A long reply takes more than one read. Each call waits for several processes in turn, so the test sets no
-// bound on the duration under load.
+// arrives. Long replies, which need more than one read, are included. The test does not check the duration, because each
+// call waits for several processes and may take long on a busy machine.
 func TestCallsOfAnAlarm(t *testing.T) {
 	t.Parallel()
 	source := `import random, signal
@@ -547,8 +547,8 @@ func TestACallAtItsLimit(t *testing.T) {
 	}
 }
 
-// TestAForkThatComesOutOfMain runs a program that forks itself, possibly while a thread sends to the host. However the
-// child ends, the parent's result is the result of the program.
+// TestAForkThatComesOutOfMain expects that the parent's result is the result of a program that forks itself, however the
+// child ends, and even if a thread is sending a host call at the time of the fork.
 func TestAForkThatComesOutOfMain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ ends, output, stderr string }{

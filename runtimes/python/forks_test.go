@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestForksHaveNothingInCommon expects that children of one fork server have their own random numbers and names.
+// TestForksHaveNothingInCommon expects that children of one fork server get different random numbers, UUIDs and names of
+// temporary files.
 func TestForksHaveNothingInCommon(t *testing.T) {
 	t.Parallel()
 	source := `import os, random, secrets, sys, tempfile, threading, uuid
@@ -36,8 +37,8 @@ def main():
 	}
 }
 
-// TestAllThatWasPrintedIsThere expects that the result contains all output. The server does not wait until the program
-// is gone, but it reads everything printed, even if the program's pipes are larger than usual.
+// TestAllThatWasPrintedIsThere expects that no output is lost, even if the program made its pipes larger than usual. The
+// launcher does not wait until the program is dead, but must read all output.
 func TestAllThatWasPrintedIsThere(t *testing.T) {
 	t.Parallel()
 	job := programs().Job(`import fcntl, os, subprocess

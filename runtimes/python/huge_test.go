@@ -20,12 +20,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestForkServersHaveHugePages expects a fork server's memory in huge pages if the kernel supports the request. Other
-// fork servers of this process may not be ready yet.
+// TestForkServersHaveHugePages expects that at least one fork server of this process has its memory in huge pages, if the
+// kernel supports that. Others may not be ready yet.
 func TestForkServersHaveHugePages(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root may look at the memory of a fork server")
+		t.Skip("only root may read the memory map of a fork server")
 	}
 	if outcome, _ := runtimetest.Run(t, newEngine(t), programs().Job("def main(): return 1")); outcome.Error != nil {
 		t.Fatalf("%+v", outcome.Error)
@@ -57,8 +57,8 @@ func TestForkServersHaveHugePages(t *testing.T) {
 	}
 }
 
-// TestForksHaveLessToTakeDown expects the interpreter's code in huge pages in a child, if the kernel supports the
-// request. It also expects each library in two parts, one executable and one writable.
+// TestForksHaveLessToTakeDown expects that a child has few memory mappings, which makes its end faster. The interpreter's
+// code must be in huge pages if the kernel supports that, and each library in two mappings: executable and writable.
 func TestForksHaveLessToTakeDown(t *testing.T) {
 	t.Parallel()
 	source := `import re
@@ -84,7 +84,7 @@ def main():
 	}
 }
 
-// TestForksWithoutProc expects that fork servers also work on a host that allows no private /proc.
+// TestForksWithoutProc expects that fork servers work on a host where a jail cannot have its own /proc.
 func TestForksWithoutProc(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: sandboxtest.Exe(t), Without: []string{sandbox.Proc}})

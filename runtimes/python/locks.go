@@ -16,18 +16,18 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxLockPools is the number of pools for programs with packages that stay while they are unused.
+// maxLockPools is the maximum number of pools for programs with packages. More exist only while all of them are in use.
 const maxLockPools = 16
 
 // lockKey identifies a pool for programs with packages. Workspaces never share one.
 type lockKey struct {
 	workspace string
-	dir       string // packages on the host
+	dir       string // host directory of the packages
 	network   bool
 	fresh     bool // a new interpreter for each run
 }
 
-// lockPools holds the pools for programs with packages: the packages are mounted into the jails of a pool.
+// lockPools is the set of pools for programs with packages. Each pool mounts one directory of packages into its jails.
 type lockPools struct {
 	create func(launcher string, key lockKey, environment []string) *worker.Pool
 
@@ -43,21 +43,21 @@ func newLockPools(create func(launcher string, key lockKey, environment []string
 	return &lockPools{create: create, named: map[lockKey]*workspacePool{}}
 }
 
-// oneThread returns the environment of interpreters with packages. Numeric libraries start a thread per processor when
-// they are imported, which costs memory, and an interpreter with threads cannot be forked.
+// oneThread returns environment variables for interpreters with packages. Without them, numeric libraries start a thread
+// per processor when they are imported. Threads cost memory, and an interpreter with threads cannot be forked.
 func oneThread() []string {
 	return []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
 }
 
-// importLine matches the import of a module at the beginning of a line, and the names that it takes from the module. It may
-// match text that is no import: a module that is imported ahead and not needed does no harm.
+// importLine matches an import statement at the beginning of a line, with the module and the imported names. It may also
+// match other text, such as a line of a string. That is harmless: a module is then imported ahead without need.
 var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]*)(?:[ \t]+import[ \t]+(\([^()]*\)|[^\n;#(]+))?`)
 
-// importedName matches a name that is taken from a module, without its alias.
+// importedName matches one name in the list of imported names, without its alias.
 var importedName = regexp.MustCompile(`(?:^|[(,])\s*([A-Za-z_]\w*)`)
 
-// expected returns the variable with the packages that a program imports, for the interpreters that wait for it. Names are
-// given as MODULE:NAME, because a package may load the part that has a name when it is asked for.
+// expected returns the environment variable with the modules that a program imports, so that waiting interpreters import
+// them ahead. Imported names are listed as MODULE:NAME, because some packages load a submodule only when a name is used.
 func expected(job runtimes.Job) string {
 	found := map[string]bool{}
 	for name, source := range job.Files {
@@ -79,7 +79,7 @@ func expected(job runtimes.Job) string {
 	return "ATELIER_IMPORTS=" + strings.Join(all[:min(len(all), maxImports)], " ")
 }
 
-// maxImports limits the imports of a file, and those of a program, that count.
+// maxImports is the maximum number of imports read from one file, and of imports of a program that are made ahead.
 const maxImports = 200
 
 // runLocked executes a program with packages, in a fork of an interpreter if possible.
@@ -136,7 +136,7 @@ func (f *lockPools) release(own *workspacePool) {
 	own.idle.Reset(poolIdle)
 }
 
-// dropOldest closes the pool that was idle longest, if one is idle. The caller must hold the lock.
+// dropOldest closes the pool that has been idle longest, if one is idle. The caller must hold the lock.
 func (f *lockPools) dropOldest() {
 	var oldest *workspacePool
 	var at lockKey

@@ -21,7 +21,7 @@ func withFiles(files map[string]string) func(*runtimes.Job) {
 	}
 }
 
-// watch is the start of a program: compiled lists the program's own files that were compiled after it.
+// watch is the start of a program. Its list compiled contains the program's own files that are compiled afterwards.
 const watch = `import sys
 compiled = []
 sys.addaudithook(lambda event, args: event == "compile" and str(args[1]).startswith("/work/") and compiled.append(args[1][6:]))
@@ -64,7 +64,7 @@ func TestWhatAProgramImportsIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestAModuleIsTheSameWhenItIsCompiled expects that a program cannot detect whether its imports came from the cache.
+// TestAModuleIsTheSameWhenItIsCompiled expects that a program behaves the same whether or not its imports are cached.
 func TestAModuleIsTheSameWhenItIsCompiled(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -156,7 +156,7 @@ def main():
 	}
 }
 
-// told returns all texts of an outcome.
+// told returns the output of an outcome, or all texts of its error.
 func told(o runtimes.Outcome) string {
 	if o.Error == nil {
 		return string(o.Output) + "\n"
@@ -165,7 +165,7 @@ func told(o runtimes.Outcome) string {
 	return fmt.Sprintln(string(o.Output), e.Type, e.Message, e.File, e.Line, e.Column, e.Stack, e.Rule, e.Remedy)
 }
 
-// unaddressed removes the addresses of objects from a text.
+// unaddressed removes memory addresses from a text, because they differ between runs.
 func unaddressed(text string) string {
 	parts := strings.Split(text, " at 0x")
 	for i := 1; i < len(parts); i++ {
@@ -174,8 +174,8 @@ func unaddressed(text string) string {
 	return strings.Join(parts, " at ")
 }
 
-// TestAModuleThatTheProgramWrote expects that a program which overwrites a module imports its own text, even with the
-// same size and time. The next run gets the saved module.
+// TestAModuleThatTheProgramWrote expects that a program that overwrites a module imports the new text, even if size and
+// modification time are the same. The next run must get the original module.
 func TestAModuleThatTheProgramWrote(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -225,8 +225,8 @@ func TestAModuleCannotChangeWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestKeptModulesAreOfTheirSource expects that cached code is used only if the file's content matches. With matching
-// content it is used, so the test can detect a mistake.
+// TestKeptModulesAreOfTheirSource expects that cached code of a module is used only if the file's content matches. As a
+// control, it checks that the code is used if the content matches.
 func TestKeptModulesAreOfTheirSource(t *testing.T) {
 	t.Parallel()
 	p := programs()

@@ -9,9 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// Parsing the input counts towards the program's time limit and must not block the fork servers of other workspaces.
-// Before, an integer of three million digits took twenty seconds that no limit counted, and the next runs of all
-// workspaces each started an interpreter.
+// TestHugeInteger_TimeLimitCounts checks that parsing the input counts for the program's time limit, and that it does not
+// block runs of other workspaces. Parsing an integer of three million digits takes about twenty seconds.
 func TestHugeInteger_TimeLimitCounts(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

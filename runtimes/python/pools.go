@@ -10,15 +10,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A workspace's fork server is closed after poolIdle without a run. If more than maxPools workspaces have one, the fork
-// server that was idle longest is closed.
+// A workspace's fork server is closed after poolIdle without a run. If more than maxPools workspaces have one, the one that
+// has been idle longest is closed.
 const (
 	maxPools = 8
 	poolIdle = 5 * time.Minute
 )
 
-// workspacePools holds the fork servers: one per workspace that runs programs, and a spare one for the next workspace.
-// Workspaces never share state that the children of a fork server have in common.
+// workspacePools is the set of fork servers: one per workspace that runs programs, and a spare one for the next workspace.
+// Workspaces do not share a fork server, because its children have the same memory layout and hash seed.
 type workspacePools struct {
 	create func(launcher string) *worker.Pool
 
@@ -31,13 +31,13 @@ type workspacePools struct {
 	joined sync.WaitGroup // waits for closing pools
 }
 
-// workspacePool holds the children of one fork server.
+// workspacePool is the pool of one fork server and its children.
 type workspacePool struct {
 	pool *worker.Pool
 	busy int
 	used time.Time
 	idle *time.Timer
-	// resume is the time from which the fork server may be tried again after a failure.
+	// resume is the time after a failure from which the fork server may be used again.
 	resume time.Time
 }
 
@@ -47,7 +47,7 @@ func newWorkspacePools(create func(launcher string) *worker.Pool) *workspacePool
 	return f
 }
 
-// another starts a fork server. The caller must hold the lock or be the only user.
+// another starts a new fork server. The caller must hold the lock, or no other goroutine may use f yet.
 func (f *workspacePools) another() *workspacePool {
 	f.made++
 	return &workspacePool{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
@@ -108,7 +108,7 @@ func (f *workspacePools) release(own *workspacePool) {
 	own.idle.Reset(poolIdle)
 }
 
-// dropOne closes the pool that was idle longest. The caller must hold the lock.
+// dropOne closes the pool that has been idle longest, and reports whether there was one. The caller must hold the lock.
 func (f *workspacePools) dropOne() bool {
 	var oldest string
 	for workspace, own := range f.named {
@@ -140,7 +140,7 @@ func (f *workspacePools) drop(workspace string) {
 	f.joined.Go(own.pool.Close)
 }
 
-// warm waits until the next workspace can run at once.
+// warm waits until the spare fork server is ready, so that the first run of a new workspace starts without delay.
 func (f *workspacePools) warm(ctx context.Context) error {
 	f.mu.Lock()
 	spare := f.spare

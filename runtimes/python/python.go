@@ -1,6 +1,6 @@
 // Package python runs Python programs. Each runs in a new sandbox, in an interpreter that was started before the run
-// and has executed only this package's guest script. The package knows the contract of a Python program, but neither
-// frames nor namespaces.
+// and has executed only this package's guest script. The package implements the contract of a Python program. Package
+// worker implements the protocol, and package sandbox the isolation.
 package python
 
 import (
@@ -31,12 +31,12 @@ import (
 //go:embed guest.py
 var guest string
 
-// typed is the support for typed parameters and results. guest loads it if a program needs it.
+// typed implements typed parameters and results. The guest script loads it only if a program needs it.
 //
 //go:embed typed.py
 var typed string
 
-// In a fork server, preload comes before guest and forks after it.
+// Scripts of a fork server. It executes preload, then guest, then forks.
 var (
 	//go:embed preload.py
 	preload string
@@ -85,7 +85,7 @@ type Engine struct {
 	log         *slog.Logger
 }
 
-// These bounds limit the cache of compiled programs and the size of each program in it.
+// Limits of the cache of compiled programs, and of each program in it. Sizes are in bytes.
 const (
 	maxCode      = 64 << 10
 	maxModules   = 256 // files in addition to the entrypoint
@@ -117,8 +117,8 @@ func modules(job runtimes.Job) (names []string) {
 	return names[:min(len(names), maxModules)]
 }
 
-// pause is the period in which a workspace's runs use new interpreters after its fork server failed. Each attempt to
-// start the fork server delays a run.
+// pause is the time after a failure of a workspace's fork server in which its runs start new interpreters instead. Without
+// it, every run would be delayed by a failing start of the fork server.
 const pause = 10 * time.Second
 
 // New starts an engine. The caller must close it. If the interpreter is missing, every run fails with
@@ -291,9 +291,9 @@ func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Ho
 	return outcome, err
 }
 
-// run executes a task in a fork of a warm interpreter. It uses a new interpreter if the task requests one or no fork is
-// available, and for a run whose fork did not start. Only a fork server that failed to start is paused, and only for
-// its workspace.
+// run executes a task in a child of a fork server. It uses a new interpreter if the task requires strict isolation, if no
+// fork server is available, or if the child did not start. A fork server is paused only if it failed to start, and only
+// for its own workspace.
 func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
 	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" {
 		outcome, ok, err := e.forked.run(ctx, task, host)
@@ -309,12 +309,12 @@ func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) 
 	return e.fresh.Run(ctx, task, host)
 }
 
-// warnNoForks logs that runs start new interpreters for a while. The cause may be the host or a short lack of memory.
+// warnNoForks logs that a fork server failed and that runs therefore start new interpreters, which takes longer.
 func (e *Engine) warnNoForks(ctx context.Context, err error) {
 	e.log.LogAttrs(ctx, slog.LevelWarn, "the Python fork server is not available; each run starts a new interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
 }
 
-// crash explains a signal that ended the interpreter.
+// crash returns the error for an interpreter that was ended by a signal.
 func crash(signal int) *runtimes.ProgramError {
 	if signal == sigsegv {
 		return &runtimes.ProgramError{
@@ -342,7 +342,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Features lists the features of programs that the engine has.
+// Features returns the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }

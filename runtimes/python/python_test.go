@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 	runtimetest.Conformance(t, newEngine(t), programs())
 }
 
-// TestBrokenInterpreter expects that an interpreter that is not Python is reported as the server's failure, without
+// TestBrokenInterpreter expects that a program that is not Python, or is missing, is reported as a server error without
 // delay.
 func TestBrokenInterpreter(t *testing.T) {
 	t.Parallel()
@@ -66,8 +66,8 @@ func BenchmarkHello(b *testing.B) {
 	runtimetest.Benchmark(b, newEngine(b), programs())
 }
 
-// TestForksShareNothing expects that a fork server serves only one workspace, because its children share one hash seed,
-// and that it ends when a child crashes. A run with strict isolation gets its own interpreter.
+// TestForksShareNothing expects that a fork server serves only one workspace and is replaced when a child crashes. A run
+// with strict isolation must get its own interpreter. The hash seed shows which fork server a run comes from.
 func TestForksShareNothing(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -100,7 +100,7 @@ func TestForksShareNothing(t *testing.T) {
 	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, "SIGSEGV") {
 		t.Fatalf("%+v", outcome.Error)
 	}
-	for range 8 { // the waiting children were forked earlier
+	for range 8 { // the first runs may get children that were forked before the crash
 		if value := seed("one", ""); value != one {
 			check("the workspace after a crash", value)
 			return
@@ -161,8 +161,7 @@ def main():
 	}
 }
 
-// TestForksAreAsOnesOwn expects that children see no traces of the fork server's preparation. They see the same state
-// as in a new interpreter.
+// TestForksAreAsOnesOwn expects that a child of a fork server has the same visible state as a new interpreter.
 func TestForksAreAsOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -187,7 +186,8 @@ def main(input, ctx):
 	}
 }
 
-// TestForksSucceed expects that another fork server takes over after a few hundred runs, without delay for any run.
+// TestForksSucceed expects that a fork server is replaced after a few hundred runs, and that no run has to wait for its
+// successor.
 func TestForksSucceed(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestRulesTake expects that programs which only compute run as they do without rules.
+// TestRulesTake expects that programs that only compute have the same results with and without rules.
 func TestRulesTake(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -50,8 +50,8 @@ func TestRulesTake(t *testing.T) {
 	}
 }
 
-// TestRulesRefuse tries the usual ways around such rules. Each is caught, either in the syntax tree before the run or
-// by the restricted objects during the run.
+// TestRulesRefuse expects that the usual ways to bypass the rules are refused, either by the check of the syntax tree before
+// the run or by the restricted objects during the run.
 func TestRulesRefuse(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -118,9 +118,8 @@ func TestRulesRefuse(t *testing.T) {
 	}
 }
 
-// TestRulesAreNoWall records ways that get around the rules, and expects them to work, so that users of the rules know
-// them. The sandbox provides the actual protection, and its own tests assume hostile programs. A way that is blocked
-// later moves to the test above.
+// TestRulesAreNoWall documents known ways to bypass the rules and expects that they work. The rules are not a security
+// boundary; the sandbox is. If a bypass is blocked later, move it to TestRulesRefuse.
 func TestRulesAreNoWall(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -141,7 +140,8 @@ func TestRulesAreNoWall(t *testing.T) {
 	}
 }
 
-// TestRulesOfOnesOwn expects that an author's list replaces the list of the pack, in a new interpreter and in a fork.
+// TestRulesOfOnesOwn expects that a program's own list of allowed modules replaces the default list, both in a new
+// interpreter and in a child of a fork server.
 func TestRulesOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()

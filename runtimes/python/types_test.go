@@ -64,7 +64,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// infer returns the indented answer about a program.
+// infer returns the types that Infer finds for a program, as indented JSON.
 func infer(t *testing.T, engine *python.Engine, source string) []byte {
 	t.Helper()
 	outcome, err := engine.Infer(t.Context(), typesJob(source, ""), runtimetest.NewHost())

@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// These bounds limit what a program can send besides its result. The server has the same bounds. It treats a larger
-// frame as a breach of the protocol, and the actual error would be lost.
+// Maximum lengths, in bytes, of texts that a program sends in addition to its result. The server has the same limits. It
+// treats a larger frame as a protocol violation, so the actual error would be lost.
 const (
 	maxMessage   = 16 << 10
 	maxStackText = 64 << 10
@@ -15,7 +15,7 @@ const (
 	maxFieldText = 256
 )
 
-// bound shortens the texts of an error: a message can have millions of characters.
+// bound truncates the texts of an error, because a program can throw a message of millions of characters.
 func bound(e *runtimes.ProgramError) {
 	if e == nil {
 		return

@@ -27,8 +27,8 @@ func consoleMethods() []string {
 	}
 }
 
-// newConsole creates the methods that the program names. It creates all of them if the program uses the console in any
-// other way.
+// newConsole creates the console object. To save time, it has only the methods that the program's source names after
+// "console.". It has all methods if the program uses the console in another way.
 func newConsole(r *run, vm *goja.Runtime) *goja.Object {
 	c := &console{run: r, vm: vm, counts: map[string]int{}, timers: map[string]time.Time{}}
 	object := vm.NewObject()
@@ -84,8 +84,8 @@ func (c *console) print(kind frames.Kind, text string) {
 	c.run.output.Write(kind, text+"\n")
 }
 
-// format joins arguments as Node does. A first argument that is a string may hold %s %d %i %f %j %o %O %c %%. Strings
-// are written unchanged, everything else as inspect shows it.
+// format joins arguments as Node does. If the first argument is a string, it may contain the placeholders %s %d %i %f %j
+// %o %O %c %%. Strings are written unchanged, other values as inspect formats them.
 func (c *console) format(args []goja.Value) string {
 	if len(args) == 1 && goja.IsString(args[0]) {
 		return args[0].String()
@@ -204,7 +204,7 @@ func (c *console) assert(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// maxGroups bounds the indentation that groups add to every line.
+// maxGroups is the maximum depth of groups that add indentation to every line.
 const maxGroups = 40
 
 func (c *console) group(call goja.FunctionCall) goja.Value {

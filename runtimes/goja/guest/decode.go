@@ -12,11 +12,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-// maxParseDepth bounds the nesting of JSON.parse: the parser is recursive and uses the worker's Go stack.
+// maxParseDepth is the maximum nesting for JSON.parse, because the parser is recursive and uses the worker's Go stack.
 const maxParseDepth = 20_000
 
-// decoder reads JSON into values of a VM. goja's own JSON.parse rejects numbers beyond the range of a double, which are
-// Infinity in JavaScript, and does not bound nesting.
+// decoder converts JSON to values of a VM. It replaces goja's JSON.parse, which does not limit nesting and rejects numbers
+// beyond the range of a double, although they are Infinity in JavaScript.
 type decoder struct {
 	vm    *goja.Runtime
 	text  []byte
@@ -270,7 +270,7 @@ func (d *decoder) quoted() (raw []byte, escaped bool) {
 	panic(&jsonError{"Unterminated string in JSON"})
 }
 
-// units decodes the escapes of a string. It works on UTF-16, where half of a surrogate pair is an ordinary unit.
+// units decodes the escapes of a string. It returns UTF-16, because a Go string cannot contain a lone surrogate.
 func (d *decoder) units(raw []byte) []uint16 {
 	units := make([]uint16, 0, len(raw))
 	for len(raw) > 0 {

@@ -20,8 +20,8 @@ import (
 
 const interpreter = "/usr/bin/node"
 
-// show is JavaScript that writes any value as text, with everything that JSON would omit. Errors are their class: the
-// engines word messages differently.
+// show is a JavaScript function that converts any value to text, including values that JSON omits. For an error it returns
+// only the class, because the messages of goja and Node differ.
 const show = `const show = (v, seen = []) => {
   if (typeof v === "string") return JSON.stringify(v)
   if (typeof v === "bigint") return v + "n"
@@ -46,8 +46,8 @@ const show = `const show = (v, seen = []) => {
   return (tag === "Object" ? "" : tag) + "{" + Reflect.ownKeys(v).filter((k) => Object.getOwnPropertyDescriptor(v, k).enumerable).map((k) => String(k) + ":" + inner(v[k])) + "}"
 };`
 
-// expressionProgram is a program that evaluates expressions one after the other. The first is on line 2, and each has a
-// line, so that diagnostics name the expression.
+// expressionProgram returns a program that evaluates expressions one after the other. Each is on its own line, from line 2
+// on, so that the line of a diagnostic identifies the expression.
 func expressionProgram(expressions []string) string {
 	var out strings.Builder
 	out.WriteString("export default async () => { const out = []\n")
@@ -88,8 +88,7 @@ func inNode(t *testing.T, expressions []string) []string {
 	return values
 }
 
-// diagnosed returns the diagnostics that a program gets before it runs, by line. Programs with a diagnostic that is an
-// error do not run in goja.
+// diagnosed returns the errors and warnings about a program's source, by line. A program with errors does not run in goja.
 func diagnosed(t *testing.T, source string) (errs, warnings map[int]string) {
 	t.Helper()
 	bundled, problems := bundle.Build(bundle.Source{Files: map[string][]byte{"main.js": []byte(source)}, Entrypoint: "main.js", Language: runtimes.JavaScript})
@@ -118,8 +117,8 @@ func byLine(details []fault.Detail) map[int]string {
 	return lines
 }
 
-// TestDifferential evaluates expressions in goja and in Node. Where the answers differ, the program must get a
-// diagnostic before it runs, or an error that names the missing feature: a wrong answer without notice is a failure.
+// TestDifferential evaluates expressions in goja and in Node. If the values differ, goja must report a diagnostic before
+// the run, or an error that names the missing feature. A wrong value without any notice fails the test.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	expressions := expressionsOf(t)

@@ -15,9 +15,9 @@ import (
 // maxOutputDepth is the maximum nesting depth of a result.
 const maxOutputDepth = 256
 
-// encoder writes a value as JSON. JSON.stringify turns NaN, functions and maps into null or omits them; encoder returns
-// an error with the path to any value that JSON cannot represent. undefined becomes null at the top and in arrays, and
-// is omitted from objects. encoder calls toJSON.
+// encoder writes a result as JSON. JSON.stringify silently changes or omits values that JSON cannot represent, such as NaN,
+// functions and maps. For these encoder returns an error with the path. undefined becomes null at the top level and in
+// arrays, and is omitted from objects. encoder calls toJSON.
 type encoder struct {
 	vm    *goja.Runtime
 	exact map[goja.Value]string
@@ -200,7 +200,7 @@ func (e *encoder) body(object *goja.Object) {
 		if behind == nil {
 			panic(e.vm.NewTypeError("Cannot write a proxy that has been revoked"))
 		}
-		// The members are read through the proxy. Only the kind comes from the target.
+		// Members are read through the proxy, so its handlers run. Only the kind is taken from the target.
 		if what = kindOf(behind); what != arrayObject && what != functionObject {
 			what = plainObject
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Integers of the input that a number cannot hold
+// Integers of the input that a JavaScript number cannot represent
 //
-// The contract guarantees that such integers keep their digits from input to output. A number cannot hold them. A
-// wrapper object compares by identity, so a lookup by ID would silently find nothing.
+// The contract guarantees that such integers keep all digits from input to output. A number would round them. A wrapper
+// object would compare by identity, so a lookup by ID would silently find nothing.
 //
 // Therefore they are BigInts: ===, Map keys and text are exact, and arithmetic with numbers throws a TypeError instead
 // of rounding. They are written with all digits when the program returns them, logs them, passes them to the host or
@@ -25,7 +25,7 @@ func (d *decoder) bigint(digits string) goja.Value {
 	return d.vm.ToValue(n)
 }
 
-// keep stores a BigInt by identity.
+// keep records that a BigInt came from the input, with its digits. BigInts are recorded by identity.
 func (r *run) keep(value goja.Value, digits string) {
 	if r.exact == nil {
 		r.exact = map[goja.Value]string{}
@@ -33,8 +33,8 @@ func (r *run) keep(value goja.Value, digits string) {
 	r.exact[value] = digits
 }
 
-// installExact makes JSON.stringify write the kept integers. For other BigInts it throws the standard error of the
-// language.
+// installExact makes JSON.stringify write the integers recorded by keep. For other BigInts, JSON.stringify throws the
+// standard TypeError.
 func (r *run) installExact(vm *goja.Runtime) {
 	constructor, ok := vm.GlobalObject().Get("BigInt").(*goja.Object)
 	if !ok {
@@ -52,7 +52,7 @@ func (r *run) installExact(vm *goja.Runtime) {
 	if !ok {
 		return
 	}
-	if !slices.Contains(r.program.corrections, "numbers") { // the program has BigInts only from outside
+	if !slices.Contains(r.program.corrections, "numbers") { // the program creates no BigInts itself
 		r.correct(vm, "numbers")
 	}
 	method(vm, prototype, "toJSON", func(call goja.FunctionCall) goja.Value {

@@ -13,10 +13,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxTrace bounds the text of a stack trace in bytes.
+// maxTrace is the maximum length of a stack trace in bytes.
 const maxTrace = 16 << 10
 
-// failure explains why a run failed, with positions in the agent's source.
+// failure returns the program error for a failed run, with positions in the agent's source.
 func (r *run) failure(err error) *runtimes.ProgramError {
 	e := r.explain(err)
 	if why := r.stopped.Load(); why != nil {
@@ -25,7 +25,8 @@ func (r *run) failure(err error) *runtimes.ProgramError {
 	return e
 }
 
-// explain describes an error without checking whether the program was stopped.
+// explain returns the program error for err. It may run code of the program; failure checks afterwards whether the program
+// was stopped meanwhile.
 func (r *run) explain(err error) *runtimes.ProgramError {
 	if why := r.stopped.Load(); why != nil {
 		e := &runtimes.ProgramError{Type: why.kind, Message: why.message}
@@ -73,8 +74,8 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: err.Error()}
 }
 
-// uncaught describes a thrown value. Inspecting the value may run code of the program; that code must not crash the
-// worker.
+// uncaught returns the program error for a thrown value. Inspecting the value may run code of the program, which must not
+// crash the worker.
 func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.RuntimeError}
 	vm := r.vm.Load()
@@ -137,16 +138,16 @@ func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	return is
 }
 
-// quietly runs look, which inspects a value of the program. If a getter or proxy throws, quietly discards the
-// exception. If one never returns, an interrupt ends the inspection, and no further inspection follows.
+// quietly calls look, which inspects a value of the program. It discards exceptions of getters and proxies. If one of them
+// never returns, an interrupt ends look, and later calls of quietly do nothing.
 func (r *run) quietly(look func()) {
 	if r.stopped.Load() == nil {
 		_ = guarded(r.vm.Load(), look)
 	}
 }
 
-// guarded runs Go code that may call the program's code. It runs the code inside a function that the VM calls. So
-// everything that ends the program's code becomes an error: an exception, an interrupt, or a stack overflow.
+// guarded calls f, which may run code of the program. The VM makes the call, so that an exception, an interrupt or a stack
+// overflow in that code is returned as an error.
 func guarded(vm *goja.Runtime, f func()) error {
 	call, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
 		f()

@@ -6,11 +6,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-// pieceBytes is the size of the pieces in which a file is written. Even if every character of a piece is escaped, the
-// piece fits into a host call.
+// pieceBytes is the size of the pieces in which a file is written. A piece fits into a host call even if JSON escapes every
+// character of it.
 const pieceBytes = 128 << 10
 
-// askLLM adds the function that asks the language model.
+// askLLM adds the function askLLM, which sends a prompt to the language model, to the context.
 func (r *run) askLLM(vm *goja.Runtime, ctx *goja.Object) {
 	_ = ctx.Set("askLLM", func(call goja.FunctionCall) goja.Value {
 		return settled(vm, func() goja.Value {
@@ -22,7 +22,7 @@ func (r *run) askLLM(vm *goja.Runtime, ctx *goja.Object) {
 	})
 }
 
-// textOf returns a value as text. A missing value has none, so that a model never gets the word null or undefined for it.
+// textOf converts a value to text. It returns "" for null and undefined, so that a prompt does not contain these words.
 func textOf(value goja.Value) string {
 	if goja.IsUndefined(value) || goja.IsNull(value) {
 		return ""
@@ -30,7 +30,7 @@ func textOf(value goja.Value) string {
 	return value.String()
 }
 
-// fileFunctions adds the functions of files to the context. They return promises, as those of the other runtimes do.
+// fileFunctions adds the functions for files to the context. They return promises, as in the other JavaScript runtimes.
 func (r *run) fileFunctions(vm *goja.Runtime, ctx *goja.Object) {
 	add := func(name string, work func(call goja.FunctionCall) goja.Value) {
 		_ = ctx.Set(name, func(call goja.FunctionCall) goja.Value {

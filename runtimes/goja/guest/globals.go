@@ -202,7 +202,7 @@ func (r *run) domException(vm *goja.Runtime, message, name string) goja.Value {
 	return object
 }
 
-// required returns the first argument of a call, which must be there.
+// required returns the first argument of a call. It throws a TypeError if there is none.
 func required(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) == 0 {
 		e := vm.NewTypeError("The \"input\" argument must be specified")

@@ -6,7 +6,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// kind is the kind of an object. It is found without running code of the program and without copying the object.
+// kind is the kind of an object. kindOf determines it without running code of the program or copying the object.
 type kind int
 
 const (

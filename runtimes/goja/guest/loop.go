@@ -13,9 +13,9 @@ import (
 // loop is the event loop of a run. It handles timers and unhandled promise rejections. The VM itself runs microtasks
 // whenever the outermost call returns.
 //
-// A run ends when main has settled. Pending timers and promises are dropped then, as a server drops the remaining work
-// of a handler after the response. (The node command would wait for them, but a run that has its result would only
-// appear stuck.) If a promise is rejected and has no handler by the next turn, the run ends, as in Node.
+// A run ends when main has settled. Pending timers and promises are dropped then. (The node command would wait for them, but
+// a run whose result is complete would appear to hang.) If a promise is rejected and has no handler by the next turn, the
+// run fails, as in Node.
 type loop struct {
 	run       *run
 	timers    timers

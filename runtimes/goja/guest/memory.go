@@ -12,18 +12,18 @@ import (
 
 const (
 	startDelay = time.Millisecond      // delay before the start of a silent program is reported
-	watchDelay = 20 * time.Millisecond // delay before memory is first checked, so that short programs pay nothing
+	watchDelay = 20 * time.Millisecond // delay before the first check of memory, so that short programs are not slowed down
 	watchEvery = 5 * time.Millisecond
 )
 
 // watch reports to the server that a longer program has started. It interrupts a program whose heap approaches its
 // limit. It returns a function that stops watching.
 //
-// The kernel enforces the limit but cannot report a line. For programs that grow in steps, watch reports the program's
-// line.
+// The kernel also enforces the limit, but it cannot report the program's line. watch can, unless memory grows too fast
+// between two checks.
 //
-// watch sets a lower memory limit for the garbage collector, so that garbage does not count. Setting it stops the
-// world, so watch does that and the remaining work only at the first check.
+// watch sets a memory limit for the garbage collector, so that garbage is collected before the limit is reached. Setting it
+// stops all goroutines for a moment, so watch does that only at the first check, which short programs do not reach.
 func (r *run) watch() (stop func()) {
 	limit, base := r.job.Limits.MemoryBytes, r.worker.base
 	var mu sync.Mutex
@@ -65,19 +65,20 @@ func (r *run) watch() (stop func()) {
 	}
 }
 
-// taken returns the bytes of memory that the process holds, without memory that the collector returned to the kernel.
+// taken returns the memory of this process in bytes, without memory that Go has returned to the kernel.
 func taken() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// keptMemory is the number of bytes that a worker may keep between runs, in addition to its memory before the first
-// run. Small runs stay below it and cost nothing. The remains of a large run would count against the limit of the next.
+// keptMemory is the number of bytes by which a worker's memory between runs may exceed its memory before the first run. If
+// it is more, settle releases memory, which would otherwise count for the limit of the next run. Releasing takes time, so
+// small runs must not cause it.
 const keptMemory = 24 << 20
 
-// settle releases memory after a large run and records the memory in use before the next. Prepared runs may stay as long
-// as there is memory for them.
+// settle releases memory after a large run, and records the memory in use before the next run. It drops prepared runs if
+// memory is still above the limit.
 func (w *worker) settle() {
 	if taken()-w.fresh > w.kept {
 		debug.FreeOSMemory()

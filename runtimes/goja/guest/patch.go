@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// patch fixes gaps of goja that would produce silently wrong results. It applies only the patches whose names occur in
-// the program.
+// patch corrects functions of goja that return silently wrong results. To save time, it applies only corrections of
+// functions whose names occur in the program.
 func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	if w.has("JSON", "fetch", "Response") { // responses of fetch are parsed as well
 		patchParse(vm)
@@ -34,7 +34,7 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 //go:embed patch.js
 var patchSource string
 
-// corrections returns the functions of patch.js, with the words of programs that need them.
+// corrections returns the names of the functions of patch.js. A program that contains one of a function's words needs it.
 func corrections() map[string][]string {
 	return map[string][]string{
 		"typedArrays":   typedArrays(),
@@ -104,7 +104,7 @@ func patchParse(vm *goja.Runtime) {
 	})
 }
 
-// jsonText returns the text of a value for the decoder, which reads UTF-8. Lone surrogates become escapes.
+// jsonText converts a value to UTF-8 text for the decoder. Lone surrogates become escapes, because UTF-8 has none.
 func jsonText(value goja.Value) []byte {
 	text := value.String()
 	if !strings.ContainsRune(text, utf8.RuneError) || wellFormed(value) {

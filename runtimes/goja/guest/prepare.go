@@ -20,28 +20,28 @@ import (
 // program with packages into another VM, for its next run. That run uses the VM, and the VM is thrown away after it, so
 // no two runs share one.
 //
-// A program must not notice. It is loaded ahead only if it did nothing while it was last loaded that a run could see or
-// that differs between two runs: no output, host call or timer, and no look at the clock or at random numbers. Input,
-// environment and files are only given to main. So loading gives the same result whenever it happens, it takes about
-// the same time and memory as before, and all of that is bounded.
+// A program must not be able to notice this. It is loaded ahead only if its last loading had no effect that is visible or
+// that differs between runs: no output, host call or timer, and no use of the clock or of random numbers. Input,
+// environment and files are passed only to main. So the result of loading does not depend on when it happens. Time and
+// memory for loading are limited.
 //
-// Some packages look at the clock while they are loaded: Lodash does, to measure how often its functions are called. The
-// time that they see may be a little before the run, but not more than maxAge.
+// As an exception, packages may read the clock while they are loaded, as Lodash does to measure how often its functions are
+// called. The time that they read may be up to maxAge before the run.
 
 const (
-	maxPrepared  = 4                      // prepared runs of a worker
-	maxLoadTime  = 100 * time.Millisecond // a program that loads longer is loaded in its run, where its limits hold
-	maxLoadBytes = 32 << 20               // and so is one that allocates more while it loads
-	maxAge       = 5 * time.Second        // a run whose packages looked at the clock is not used later
+	maxPrepared  = 4                      // maximum number of prepared runs per worker
+	maxLoadTime  = 100 * time.Millisecond // a program that takes longer to load is loaded only in its run, within its limits
+	maxLoadBytes = 32 << 20               // the same for a program that allocates more bytes while it is loaded
+	maxAge       = 5 * time.Second        // a prepared run whose packages read the clock is dropped after this time
 
-	// prepareDelay is the time without a job after which a program is loaded ahead. A server that sends jobs one after
-	// the other does not wait for that, and the answer of the last run has the processors for itself.
+	// prepareDelay is the time without a job after which a program is loaded ahead. So loading delays neither jobs that
+	// the server sends in quick succession nor the processing of the last result.
 	prepareDelay = 20 * time.Millisecond
 
-	// prepareTime is far above maxLoadTime, because the machine can be busy.
+	// prepareTime is the timeout for loading ahead. It is much longer than maxLoadTime, because the machine may be busy.
 	prepareTime = 2 * time.Second
 
-	// endTime is how long a program may go on after prepareTime before the worker ends.
+	// endTime is the time after prepareTime in which the interrupted program must stop. Otherwise the worker exits.
 	endTime = 5 * time.Second
 )
 
@@ -90,20 +90,20 @@ func (w *worker) run(program *program, o order) *run {
 	return newRun(w, program, o.job, o.signals)
 }
 
-// candidate is a program that may be loaded ahead, with the settings of its last run.
+// candidate is a program that may be loaded ahead, with the limits and settings of its last run.
 type candidate struct {
 	program *program
 	job     Job
 }
 
-// suggest makes the program of a run that ended the next to be prepared.
+// suggest makes the program of a finished run the next candidate, if it may be loaded ahead.
 func (w *worker) suggest(r *run) {
 	if r.program.preparable {
 		w.candidate = &candidate{r.program, Job{Entrypoint: r.job.Entrypoint, Limits: r.job.Limits, Restricted: r.job.Restricted}}
 	}
 }
 
-// prepare loads the program of the candidate into a VM. It stops after a time, or when a job arrives.
+// prepare loads the program of the candidate into a VM. It stops after the time limit, or when a job arrives.
 func (w *worker) prepare(limit time.Duration) {
 	program := w.candidate.program
 	if slices.ContainsFunc(w.prepared, func(r *run) bool { return r.program == program }) {
@@ -121,7 +121,7 @@ func (w *worker) prepare(limit time.Duration) {
 	r.bind(r.ready)
 	r.enter(r.ready)
 	late := time.AfterFunc(limit, func() { s.interrupt(runtimes.Timeout, "") })
-	// No interrupt stops a regular expression. The server starts another worker.
+	// An interrupt does not stop the matching of a regular expression. So exit; the server starts another worker.
 	endless := time.AfterFunc(limit+endTime, func() { os.Exit(1) })
 	r.observe(r.ready)
 	err := r.load(r.ready)
@@ -164,8 +164,8 @@ func (r *run) loadObserved(vm *goja.Runtime) error {
 	return err
 }
 
-// taint notes an effect of the program that a run could see, or that differs between two runs. A program that is loaded
-// ahead stops before the effect: no job is in progress that could get it.
+// taint records that the program has an effect that is visible or differs between runs. If it is being loaded ahead, it is
+// stopped before the effect, because there is no job to which the effect could belong.
 func (r *run) taint() {
 	r.impure = true
 	if r.ahead {
@@ -174,7 +174,7 @@ func (r *run) taint() {
 	}
 }
 
-// observe notes when a program that is being loaded looks at the clock or at random numbers.
+// observe makes a VM record whether the program reads the clock or random numbers while it is loaded.
 func (r *run) observe(vm *goja.Runtime) {
 	vm.SetTimeSource(func() time.Time {
 		if by := trace(vm.CaptureCallStack(maxCallers, nil)); len(by) > 0 && strings.HasPrefix(by[0].file, bundle.PackagesDir+"/") {
@@ -190,7 +190,7 @@ func (r *run) observe(vm *goja.Runtime) {
 	})
 }
 
-// maxCallers is enough to find the code that calls a function of the engine.
+// maxCallers is the number of stack frames that observe reads to find the code that called.
 const maxCallers = 4
 
 func unobserve(vm *goja.Runtime) {

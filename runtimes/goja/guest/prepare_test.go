@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages/packagestest"
 )
 
-// stepped is a worker whose frames are read after each step.
+// stepped is a worker that a test executes step by step. Its frames are read after each step.
 type stepped struct {
 	guest.Worker
 	tb  testing.TB
@@ -35,7 +35,7 @@ func newStepped(tb testing.TB) stepped {
 	return stepped{guest.NewWorker(out).Unbounded(), tb, out}
 }
 
-// answerTo carries out a job.
+// answerTo executes a job and returns the answer.
 func (s stepped) answerTo(job guest.Job) (a answer) {
 	s.tb.Helper()
 	if err := s.Run(job); err != nil {
@@ -61,7 +61,7 @@ func (s stepped) answerTo(job guest.Job) (a answer) {
 	}
 }
 
-// prepare prepares the next run and reports whether there is one.
+// prepare loads the candidate ahead and reports whether there is a prepared run.
 func (s stepped) prepare() bool {
 	if s.Suggested() {
 		s.Prepare(time.Minute)
@@ -101,7 +101,7 @@ func small() map[string]string {
 	}
 }
 
-// TestPrepared_SameAnswers runs programs that are loaded in their run, and loaded ahead, and expects the same answers.
+// TestPrepared_SameAnswers expects the same answer from a program that is loaded in its run and from one loaded ahead.
 func TestPrepared_SameAnswers(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
@@ -164,7 +164,7 @@ func expectSame(t *testing.T, job guest.Job) {
 	}
 }
 
-// TestPrepared_RealPackages does the same with lodash and zod.
+// TestPrepared_RealPackages expects the same answers with lodash and zod, loaded in the run and loaded ahead.
 func TestPrepared_RealPackages(t *testing.T) {
 	t.Parallel()
 	real := tarballs(t, "lodash", "zod")
@@ -237,7 +237,8 @@ func tarballs(t *testing.T, names ...string) map[string]string {
 	return files
 }
 
-// TestPrepared_Impure expects that a program is not loaded ahead if its run could see that, and that its output stays.
+// TestPrepared_Impure expects that a program whose loading has visible effects is not loaded ahead, and that the effects
+// happen in its runs.
 func TestPrepared_Impure(t *testing.T) {
 	t.Parallel()
 	for name, statement := range map[string]string{
@@ -291,12 +292,13 @@ func TestPrepared_Impure(t *testing.T) {
 	})
 }
 
-// TestPrepared_Dated expects that a package that looks at the clock while it is loaded sees a time shortly before its run.
+// TestPrepared_Dated expects that a package that reads the clock while it is loaded ahead gets a time less than maxAge
+// before its run.
 func TestPrepared_Dated(t *testing.T) {
 	packages := small()
 	packages["node_modules/cjs/main.js"] = "exports.at = Date.now()\n"
 	job := withPackages(`import { at } from "cjs"; export default () => Date.now() - at`, "null", packages)
-	newStepped(t).answerTo(job) // what is made once is not made below
+	newStepped(t).answerTo(job) // creates what is created only once, outside of the bubble below
 	synctest.Test(t, func(t *testing.T) {
 		s := newStepped(t)
 		for _, tt := range []struct {
@@ -386,7 +388,7 @@ func TestPrepared_NoSharedState(t *testing.T) {
 	}
 }
 
-// TestPrepared_Few expects a bound on the number of prepared runs.
+// TestPrepared_Few expects at most maxPrepared prepared runs.
 func TestPrepared_Few(t *testing.T) {
 	t.Parallel()
 	s := newStepped(t)
@@ -399,8 +401,8 @@ func TestPrepared_Few(t *testing.T) {
 	}
 }
 
-// TestPrepared_Endless expects that a program that never ends while it is loaded ahead is stopped by the bound of time
-// and by the next job, and that the next run is not interrupted.
+// TestPrepared_Endless expects that a program whose loading never ends is stopped by the time limit and by the next job,
+// and that the next run is not interrupted.
 func TestPrepared_Endless(t *testing.T) {
 	t.Parallel()
 	endless := withPackages(`import "cjs"; export default () => 1`, "null", map[string]string{
@@ -434,7 +436,7 @@ func TestPrepared_Endless(t *testing.T) {
 	}
 	s.Announce()
 	<-ended
-	s.Prepare(time.Hour) // must not begin: the job is there
+	s.Prepare(time.Hour) // must not begin, because a job has arrived
 	s.Receive()
 	for range 2 {
 		if a := s.answerTo(fine); string(a.Output) != "1" {
@@ -443,10 +445,11 @@ func TestPrepared_Endless(t *testing.T) {
 	}
 }
 
-// TestPrepared_WhileIdle expects that a worker prepares a run while it waits, and that it answers jobs that come at once.
+// TestPrepared_WhileIdle expects that a waiting worker loads a program ahead, and that it answers jobs that arrive before
+// or during that.
 func TestPrepared_WhileIdle(t *testing.T) {
 	job := withPackages(`import { next } from "esm"; export default () => next()`, "null", small())
-	newStepped(t).answerTo(job) // what is made once is not made below
+	newStepped(t).answerTo(job) // creates what is created only once, outside of the bubble below
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		worker := guest.NewWorker(theirs)

@@ -28,11 +28,11 @@ type program struct {
 	files       map[string][]byte // names of the agent's files, without their content
 	size        int               // bytes that count for maxProgramBytes
 	packaged    bool              // the agent has packages
-	preparable  bool              // it loads in a way that may happen before its run
+	preparable  bool              // the program may be loaded ahead
 }
 
-// These bounds limit the number of programs in the cache and their total bundled text. Sources that the bundle leaves out are not kept, and do not
-// count: packages have megabytes of them.
+// Maximum number of programs in the cache, and of bytes of their bundled sources. Source files that are not part of the
+// bundle are not stored and do not count, because packages have megabytes of them.
 const (
 	maxPrograms     = 64
 	maxProgramBytes = 8 << 20

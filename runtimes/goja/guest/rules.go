@@ -11,8 +11,8 @@ import (
 //go:embed rules.js
 var rulesSource string
 
-// restrict removes the functions that make code from text. The gate finds their names in the source; this finds calls that
-// the source hides. A program can get around it, and only the sandbox is a boundary.
+// restrict replaces the functions that execute text as code, such as eval, by functions that throw. The check of the source
+// finds only calls by name; this also stops other calls. A program can bypass it; only the sandbox is a security boundary.
 func (r *run) restrict(vm *goja.Runtime) {
 	r.script(vm, "rules.js", rulesSource, func(native *goja.Object) {
 		method(vm, native, "refuse", func(call goja.FunctionCall) goja.Value {
@@ -31,7 +31,7 @@ func (r *run) refuse(vm *goja.Runtime, rule, message, remedy string) {
 	panic(e)
 }
 
-// noteDenied remembers why an error was thrown.
+// noteDenied records the rule or denial that caused an error object.
 func (r *run) noteDenied(object *goja.Object, why *runtimes.CallError) {
 	if r.denied == nil {
 		r.denied = map[*goja.Object]*runtimes.CallError{}

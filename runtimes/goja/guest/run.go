@@ -24,16 +24,16 @@ type run struct {
 	loop    *loop
 	began   time.Time
 	calls   int64
-	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
+	exact   map[goja.Value]string                // BigInts that came from the input, with their digits
 	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls and of the rules
-	modules map[string]*goja.Object              // exports of this package's scripts that ran
+	modules map[string]*goja.Object              // exports of this package's own scripts that were executed
 	ready   *goja.Runtime                        // VM of a prepared run, in which the program is loaded
 	loaded  *module                              // the loaded program
 	impure  bool                                 // the program did something that another run could see or that differs between runs
-	dated   bool                                 // its packages looked at the clock
+	dated   bool                                 // its packages read the clock
 	ahead   bool                                 // the program is being loaded ahead, and no job is in progress
 
-	inspectKey *goja.Symbol // name of the method with which an object shows itself
+	inspectKey *goja.Symbol // the symbol nodejs.util.inspect.custom; nil until it is needed
 }
 
 // interruption is the reason why a program is stopped from outside.
@@ -57,7 +57,7 @@ func newRun(w *worker, program *program, job Job, signals *signals) *run {
 	return r
 }
 
-// signals are the part of a run that other goroutines use: they stop the run and bring it replies.
+// signals is the part of a run that other goroutines use to stop the run and to deliver replies.
 type signals struct {
 	vm      atomic.Pointer[goja.Runtime]
 	stopped atomic.Pointer[interruption]
@@ -93,14 +93,14 @@ func (s *signals) reply(answer frames.Answer) {
 	}
 }
 
-// newVM creates a VM with the basics that every program needs. The job sets its stack limit.
+// newVM creates a VM with the settings that are the same for every program. bind sets the limits of a job.
 func newVM() *goja.Runtime {
 	vm := goja.New()
 	vm.SetParserOptions(parser.WithDisableSourceMaps) // prevents eval from looking for files
 	return vm
 }
 
-// carryOut runs the job and returns its result.
+// carryOut executes the job and returns its result.
 func (r *run) carryOut() frames.Result {
 	if r.program.code == nil {
 		return frames.Result{Error: bundle.Failure(r.program.problems)}
@@ -130,7 +130,7 @@ func (r *run) bind(vm *goja.Runtime) {
 	vm.SetPromiseRejectionTracker(r.loop.track)
 }
 
-// enter makes the signals of the run reach a VM.
+// enter makes a VM the one that interrupts of the run stop.
 func (r *run) enter(vm *goja.Runtime) {
 	r.vm.Store(vm)
 	if why := r.stopped.Load(); why != nil { // the interrupt came before the VM was known
@@ -251,7 +251,7 @@ func typeOf(v goja.Value) string {
 	return "a " + v.ExportType().String()
 }
 
-// entryError reports that a program has no function to call.
+// entryError is the error for a program without an entry function.
 type entryError struct{ file, message string }
 
 func (e *entryError) Error() string { return e.message }

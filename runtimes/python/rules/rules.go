@@ -1,6 +1,6 @@
-// Package rules implements the rule pack `restricted` for Python. It holds the part that runs in the sandbox before and
-// around a program, and the default list of importable modules. The rules are a convention that keeps programs
-// readable. They are not a security boundary; the sandbox is.
+// Package rules implements the rule pack `restricted` for Python. It contains the script that checks a program in the
+// sandbox, before and during the run, and the default list of modules that may be imported. The rules ensure that a program
+// does only what its source shows. They are not a security boundary; the sandbox is.
 package rules
 
 import (
