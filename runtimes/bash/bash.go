@@ -1,5 +1,5 @@
-// Package bash runs Bash scripts, each in a new sandbox and a new shell. It knows the contract of a script and Bash's
-// own error messages.
+// Package bash runs Bash scripts, each in a new sandbox and a new shell. It implements the contract of a script and
+// interprets Bash's error messages.
 package bash
 
 import (
@@ -33,7 +33,8 @@ const (
 	outputFile  = folder + "/output.json"
 )
 
-// maxInline is the largest input in bytes that is also in $INPUT: one string of the environment may not exceed 128 KiB.
+// maxInline is the maximum size in bytes of an input that is also passed in $INPUT. Linux limits an environment string to
+// 128 KiB.
 const maxInline = 96 << 10
 
 // Options configures an Engine.
@@ -120,7 +121,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	outcome, err := pool.Run(ctx, task, session)
 	if failed := outcome.Error; failed != nil && said.stopped && session.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
-		session.Blame(failed) // the last denied request is the cause of the failure
+		session.Blame(failed) // names the last denied request as the cause of the failure
 	}
 	session.Settle(outcome.Error)
 	return outcome, err
@@ -150,8 +151,8 @@ func nesting(job runtimes.Job) []byte {
 	return fmt.Appendf(nil, "[[ -v __atelier_tag ]] || FUNCNEST=%d\n", job.Limits.RecursionDepth)
 }
 
-// environment returns the environment of the script: this package's names and the agent's values, without the server's
-// environment. It leaves out values that select POSIX mode, in which Bash would not read the prelude.
+// environment returns the environment of the script: this package's variables and the agent's values. It contains nothing
+// from the server's environment. It omits values that select POSIX mode, in which Bash would not read the prelude.
 func environment(job runtimes.Job, input []byte) []string {
 	ours := program.Environment()
 	if len(job.Capabilities.Hosts) > 0 {
@@ -162,7 +163,7 @@ func environment(job runtimes.Job, input []byte) []string {
 	return with(ours, job, input)
 }
 
-// with adds the input, if it is short, and the agent's values to an environment.
+// with adds $INPUT, if the input is short enough, and the agent's values to an environment.
 func with(ours []string, job runtimes.Job, input []byte) []string {
 	if len(input) <= maxInline {
 		ours = append(ours, "INPUT="+string(input))
@@ -180,8 +181,8 @@ func with(ours []string, job runtimes.Job, input []byte) []string {
 	return ours
 }
 
-// transcript holds the script's output, up to the output limit. The output may contain the result, and it contains
-// Bash's own messages.
+// transcript collects the script's output, up to the output limit. The result may be in stdout, and Bash's error messages
+// are in stderr.
 type transcript struct {
 	limits     runtimes.Limits
 	files      map[string][]byte
@@ -212,7 +213,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return e.pool.Warm(ctx)
 }
 
-// Features lists the features of programs that the engine has.
+// Features returns the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }

@@ -71,8 +71,8 @@ func TestContract(t *testing.T) {
 		"output is just too deep":  {source: "{ head -c 10000 /dev/zero | tr '\\0' '['; head -c 10000 /dev/zero | tr '\\0' ']'; } >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "nested deeper than 256 levels"}},
 		"brackets are text":        {source: "head -c 300 /dev/zero | tr '\\0' '['"},
 		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
-		// A script is process 1 of its sandbox. The kernel does not deliver signals to it that it does not handle,
-		// including its own.
+		// A script is process 1 of its sandbox. The kernel does not deliver signals to process 1 for which it has no
+		// handler, even if it sends them to itself.
 		"kills itself": {source: "kill -9 $$\nbash -c 'kill -9 $$' || echo $?", output: "137"},
 	}
 	for name, tt := range tests {
@@ -103,8 +103,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestWhatADeniedRequestIsBlamedFor expects that a denied request is reported as the cause only of a failure that it
-// caused. A code that the script chose or a later failure is not attributed to it.
+// TestWhatADeniedRequestIsBlamedFor expects that a denied request is reported as the cause of a failure only if it caused
+// the failure. An exit code that the script chose, or a later failure, has another cause.
 func TestWhatADeniedRequestIsBlamedFor(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -126,7 +126,7 @@ func TestWhatADeniedRequestIsBlamedFor(t *testing.T) {
 	}
 }
 
-// TestNotes expects that texts from the shell reach the host unchanged, whatever they contain.
+// TestNotes expects that log and progress messages with any characters reach the host unchanged.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	source := `atelier log error $'a "b" \\ \n\t\x01 é & {}' n=-1.5e3 t=true z=007 s=x=y 'k "q"=v'
@@ -153,7 +153,7 @@ for i in 1 2 3 4 5 6 7 8; do (atelier log info "$i") & done; wait`
 	}
 }
 
-// found answers a host function with a result that itself contains an error field.
+// found is a host whose functions return a result with a field named error.
 type found struct{ *runtimetest.Host }
 
 func (found) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
@@ -184,7 +184,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// TestAnEnvironmentOfOurNames expects that no value of an agent overrides this package's environment names.
+// TestAnEnvironmentOfOurNames expects that an agent's environment cannot override variables that this package uses.
 func TestAnEnvironmentOfOurNames(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -200,8 +200,8 @@ func TestAnEnvironmentOfOurNames(t *testing.T) {
 	}
 }
 
-// TestAScriptWithoutOurFiles expects that a script which removed this package's files has no calls any more, and fails
-// with its own error.
+// TestAScriptWithoutOurFiles expects that host calls fail in a script that removed this package's files, and that the run
+// reports the script's own error.
 func TestAScriptWithoutOurFiles(t *testing.T) {
 	t.Parallel()
 	source := "rm -r /work/.atelier\natelier log gone 2>&1 || echo $?\n"
@@ -216,8 +216,8 @@ func TestAScriptWithoutOurFiles(t *testing.T) {
 	}
 }
 
-// TestAScriptThatTakesOurDescriptors expects a failed call. The call must not succeed with an empty result, and the
-// shell must not end.
+// TestAScriptThatTakesOurDescriptors expects that a host call fails if the script has replaced this package's descriptors.
+// It must not succeed with an empty result, and the shell must not end.
 func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -230,9 +230,9 @@ func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	}
 }
 
-// TestTheResultIsReadWhenNobodyIsLeft runs a script that sends its own end message with a code. The launcher kills it
-// then, which takes time if the script has much memory. A background job that sees the death can still write, unless it
-// gets no processor time meanwhile.
+// TestTheResultIsReadWhenNobodyIsLeft expects that the result file is read only when all processes are dead. The script
+// sends its own end message, so the launcher kills it. Because it uses much memory, this takes time, in which a background
+// job can still write the result file.
 func TestTheResultIsReadWhenNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	source := `echo '"early"' >"$OUTPUT"
@@ -254,8 +254,8 @@ sleep 60
 	t.Error("the result was read while the script's jobs could still change it")
 }
 
-// TestATrapWhileOurFunctionsAreRead expects that a trap finds all functions of the prelude, or causes them to be read
-// again.
+// TestATrapWhileOurFunctionsAreRead expects that a host call in a trap works while the shell is reading the functions of
+// the prelude.
 func TestATrapWhileOurFunctionsAreRead(t *testing.T) {
 	t.Parallel()
 	source := `sed -i 's/^}.*/&\nkill -USR1 $$/' /work/.atelier/prelude.sh
@@ -272,8 +272,8 @@ atelier log called
 	}
 }
 
-// TestAJobThatIsKilledInACall expects that other calls do not wait forever for a killed job, wherever it was, and get
-// their own replies.
+// TestAJobThatIsKilledInACall expects that other host calls continue and get their own replies if a background job is killed
+// at any point of its call.
 func TestAJobThatIsKilledInACall(t *testing.T) {
 	t.Parallel()
 	for where, kills := range map[string]string{
@@ -307,7 +307,8 @@ builtin echo "[$(cat b c d | tr '\n' ,)0]"
 	}
 }
 
-// TestACallOfATrap expects an error from a call in a trap during a call of the same shell: it would wait for itself.
+// TestACallOfATrap expects an error from a host call in a trap that interrupts a call of the same shell. Without the error
+// the call would wait for itself.
 func TestACallOfATrap(t *testing.T) {
 	t.Parallel()
 	source := `trap 'atelier log late 2>said' USR1
@@ -323,11 +324,11 @@ echo "[$(cat a),\"$(cat said)\"]"
 	}
 }
 
-// saying is a call that uses the function say instead of printf.
+// saying changes the prelude so that a host call uses the function say instead of printf.
 const saying = `__atelier_rest; eval "$(sed -n '/^__atelier_ask() {/,/^}/{s/builtin printf/say/;p}' /work/.atelier/prelude.sh)"`
 
-// TestACallInAScriptOfOtherManners expects that calls work under unusual shell options and settings. The functions of a
-// call are read at the first call, when such settings may already apply.
+// TestACallInAScriptOfOtherManners expects that host calls work with unusual shell options and settings. The functions of a
+// call are read at the first call, when the script may already have changed the settings.
 func TestACallInAScriptOfOtherManners(t *testing.T) {
 	t.Parallel()
 	source := `shopt -s expand_aliases extglob
@@ -356,12 +357,12 @@ echo "$-" >&2
 	}
 }
 
-// functionsOfItsOwn defines functions with the names of commands that a call uses.
+// functionsOfItsOwn is script text that defines functions with the names of commands that a host call uses.
 const functionsOfItsOwn = `for name in read printf echo local set shift return continue break :; do eval "$name() { exit 7; }"; done
 `
 
-// TestAScriptWithFunctionsOfItsOwn expects that neither a call nor the report of a failure's position uses the script's
-// functions.
+// TestAScriptWithFunctionsOfItsOwn expects that neither a host call nor the report of a failure calls functions of the
+// script that have the names of shell commands.
 func TestAScriptWithFunctionsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	source := functionsOfItsOwn + `IFS='0123456789. '
@@ -390,7 +391,7 @@ atelier call echo '{"n":1}' >"$OUTPUT"
 	}
 }
 
-// echo answers echo with its arguments.
+// echo is a host with the function echo, which returns its arguments.
 type echo struct{ *runtimetest.Host }
 
 func (e echo) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// These patterns match messages of the usual tools about resources that a sandbox lacks: a name server, and a network
-// beyond its own loopback.
+// These patterns match error messages of common tools about resources that a sandbox does not have, such as DNS or a
+// network.
 var (
 	unresolved = regexp.MustCompile("(?:Could not resolve host: |[Ff]ailed to connect to |unable to resolve host address [‘'`\"])([A-Za-z0-9._-]+)")
 	device     = regexp.MustCompile(`/dev/(?:tcp|udp)/([^/\s]+)/(\d{1,5})`)
@@ -24,11 +24,11 @@ var (
 	client  = regexp.MustCompile(`://|/dev/(?:tcp|udp)/|\b(?:curl|wget|git|openssl|nc|python3?|pip3?|node|npm)\b`)
 )
 
-// chose reports whether a script chose its exit code itself. Then it had handled all earlier errors.
+// chose reports whether the script ended with an explicit exit or return. Then it had handled all earlier errors.
 func chose(command string) bool { return ownCode.MatchString(strings.TrimSpace(command)) }
 
-// stopped reports whether a denied request may have ended a script: the code is one of curl or wget for it, or the command
-// that failed makes requests.
+// stopped reports whether a denied request may have ended a script: the exit code is a network error of curl or wget, or
+// the failed command makes requests.
 func stopped(code int, command string) bool {
 	switch code {
 	case 4, 8: // wget: network error, error response of the server
@@ -39,8 +39,8 @@ func stopped(code int, command string) bool {
 	return client.MatchString(command)
 }
 
-// deny detects a failure that the sandbox caused. It uses the messages of the script's tools and the command that
-// failed.
+// deny changes the error type to denied if the sandbox caused the failure. It detects this from the messages of the script's
+// tools and from the command that failed.
 func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 	last := lines[len(lines)-1]
 	switch host := hostIn(lines, command); {
@@ -56,7 +56,7 @@ func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 	}
 }
 
-// beyond reports whether a refused path is outside the program's own places.
+// beyond reports whether a refused path is outside of the directories that the program may write.
 func beyond(found []string) bool {
 	if found == nil {
 		return false
@@ -69,7 +69,7 @@ func beyond(found []string) bool {
 	return true
 }
 
-// hostIn returns the host and port that a script tried to reach, or "" if that did not fail or is unknown.
+// hostIn returns the host and port to which a script could not connect, or "" if there was no such failure.
 func hostIn(lines []string, command string) string {
 	const near = 3 // Bash prints two lines
 	said := strings.Join(lines[max(0, len(lines)-near):], "\n")

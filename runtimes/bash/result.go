@@ -31,8 +31,8 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	report, _ := program.ReadReport(result) // without a report, the exit code and the signal still count
 	switch {
 	case result.Signal == int(syscall.SIGSEGV):
-		// No process inside the sandbox can send this signal to process 1. So Bash's own parser has overflowed its
-		// stack.
+		// No process inside the sandbox can send SIGSEGV to process 1. So the stack of Bash's own parser has
+		// overflowed.
 		result.Error = &runtimes.ProgramError{
 			Type: runtimes.RecursionLimit, Message: "The script is nested too deeply: Bash ran out of stack (signal 11).",
 			Remedy: "Reduce the nesting of brackets, expansions and calls.",
@@ -79,8 +79,8 @@ func (s *transcript) output(file json.RawMessage, state program.FileState, flaw 
 	return text(printed, int(s.limits.OutputBytes)), nil
 }
 
-// isJSON reports whether text is one JSON value. encoding/json refuses values with more than 10,000 levels. Those count if
-// their brackets match, so that the check of results refuses them.
+// isJSON reports whether text is one JSON value. encoding/json refuses values with more than 10,000 levels. isJSON accepts
+// them if their brackets match, so that the later check of results reports the excessive nesting.
 func isJSON(text []byte) bool {
 	if json.Valid(text) {
 		return true
@@ -106,8 +106,8 @@ func isJSON(text []byte) bool {
 	return depth == 0 && !inString && deepest > jcs.MaxDepth
 }
 
-// text encodes the printed text as JSON. Quoting can make it larger than the limit of a result; then text keeps the
-// end.
+// text encodes the printed text as JSON. If quoting makes it larger than the limit of a result, only the end of the text is
+// kept.
 func text(printed []byte, limit int) json.RawMessage {
 	valid := strings.ToValidUTF8(string(printed), "\uFFFD")
 	whole := encode(map[string]any{"stdout": valid})
@@ -131,7 +131,7 @@ func encode(v any) json.RawMessage {
 // complaint matches Bash's error messages: file, line, message.
 var complaint = regexp.MustCompile(`^(.+?): line ([0-9]+): (.*)$`)
 
-// failure explains an exit code from Bash's messages and the prelude's report.
+// failure returns the error for an exit code. It finds the cause in Bash's messages and the prelude's report.
 func (s *transcript) failure(code int, report json.RawMessage) *runtimes.ProgramError {
 	var known end
 	if report != nil && json.Unmarshal(report, &known) != nil {
@@ -173,7 +173,8 @@ func (s *transcript) failure(code int, report json.RawMessage) *runtimes.Program
 	return e
 }
 
-// kind detects limits that only the script's own tools report. The kernel's counters have precedence.
+// kind returns the limit that the exit code or the messages of the script's tools indicate. The kernel's counters have
+// precedence over it.
 func kind(code int, stderr string) runtimes.ErrorType {
 	const sizeExceeded = 128 + 25 // exit code of a process that died of SIGXFSZ
 	switch {

@@ -8,11 +8,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// deniedBy begins the message of a command that the rule pack restricted removes, before the name of the rule.
+// deniedBy is the start of the message of a command that the rule pack restricted replaces. The name of the rule follows.
 const deniedBy = "atelier: denied: " + runtimes.Restricted + "/"
 
-// removals returns functions for the prelude in the place of the commands that the rule pack restricted removes. They end
-// the script with a message that names the rule. A script can get around them, and only the sandbox is a boundary.
+// removals returns shell functions for the prelude that replace the commands forbidden by the rule pack restricted. They end
+// the script with a message that names the rule. A script can bypass them; only the sandbox is a security boundary.
 func removals(job runtimes.Job) []byte {
 	if job.Rules == nil {
 		return nil
@@ -33,7 +33,7 @@ func removals(job runtimes.Job) []byte {
 	return b.Bytes()
 }
 
-// applyRule names the rule in the error of a script that a removed command ended.
+// applyRule sets the rule in the error of a script that a forbidden command ended. last is the last line of stderr.
 func applyRule(e *runtimes.ProgramError, last string) {
 	rule, _, found := strings.Cut(strings.TrimPrefix(last, "atelier: denied: "), ": ")
 	if !found {

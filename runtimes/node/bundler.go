@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// These bounds limit the cache of bundled programs and the size of each program in it.
+// Limits of the bundler's cache, of the size of a program in bytes, and of the time to bundle a program.
 const (
 	maxKept      = 256
 	maxKeptBytes = 32 << 20
@@ -30,8 +30,8 @@ const (
 	bundleAge  = 10 * time.Minute
 )
 
-// bundler turns agents' files into programs in a sandbox, and caches the programs. A version never changes, so an entry
-// never becomes stale.
+// bundler bundles agents' files in a sandbox and caches the resulting programs. Versions of agents are immutable, so a cache
+// entry never becomes outdated.
 type bundler struct {
 	pool *worker.Pool
 	kept *lru.Cache[string, guest.Program]
@@ -84,7 +84,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 
 func size(p guest.Program) int { return len(p.Code) + len(p.Map) }
 
-// death interprets the last output of a bundler.
+// death returns the error for a bundler that died of a stack overflow, and nil for other deaths.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Reduce the nesting of brackets and expressions."}

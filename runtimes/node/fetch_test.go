@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestFetch expects that Node's own fetch cannot leave the sandbox, and that this package's fetch uses the same proxy
-// as goja's.
+// TestFetch expects that Node's own fetch cannot connect to hosts, and that this package's fetch uses the egress proxy, as
+// in the goja engine.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,9 +11,9 @@ const (
 	stackKiB   = 12 << 10
 )
 
-// flags returns Node's flags for programs with a memory limit. V8 collects garbage and gives up within that limit. So a
-// program that creates much garbage does not fail like one that keeps much. The cgroup, which also counts buffers and
-// everything else, allows more.
+// flags returns Node's flags for programs with a memory limit in bytes. They limit V8's heap, so that V8 collects garbage
+// before the program reaches the limit of its control group. That limit is higher, because the group also counts memory
+// outside of the heap, such as buffers.
 func flags(memory int64) []string {
 	const mib = 1 << 20
 	megabytes := max(memory/mib, 16)

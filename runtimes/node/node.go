@@ -1,6 +1,6 @@
 // Package node runs JavaScript and TypeScript programs in V8. Each runs in a new sandbox, in a Node process that was
-// started before the run and has executed only this package's guest script. The package knows the contract of a
-// program, but neither frames nor namespaces.
+// started before the run and has executed only this package's guest script. The package implements the contract of a
+// program. Package worker implements the protocol, and package sandbox the isolation.
 package node
 
 import (
@@ -26,7 +26,7 @@ import (
 //go:embed guest.js
 var outer string
 
-// inner is the source of a function that the guest script refers to by name.
+// inner is the source of a function that the guest script uses under the name inner.
 //
 //go:embed inner.js
 var inner string
@@ -57,8 +57,8 @@ type Engine struct {
 	egress      *egress.Proxy
 }
 
-// restAfter is the idle time after which no process is kept waiting: two of them use as much memory as the whole
-// server.
+// restAfter is the time without a run after which waiting processes are ended. Two of them use as much memory as the
+// server itself.
 const restAfter = 10 * time.Minute
 
 // New starts an engine. The caller must close it. If Node is missing or too old, every run fails with
@@ -94,18 +94,19 @@ func New(options Options) *Engine {
 	return e
 }
 
-// start returns the job that starts a process for programs with a memory limit.
+// start returns the job that starts a Node process whose flags fit a memory limit.
 func (e *Engine) start(memory int64) program.Job {
 	return program.Job{Argv: slices.Concat([]string{e.interpreter}, flags(memory), []string{"-e", script()}), Env: program.Environment()}
 }
 
-// script returns the guest script in the form for Node's command line.
+// script returns the complete guest script for Node's command line.
 func script() string {
 	return "const inner = " + strings.TrimSpace(inner) + ";\n" + outer
 }
 
-// Inner returns the part of the guest script among the objects of the program. It is the source of a function that takes
-// the functions of the machine, and it implements the contract of JavaScript programs on any machine with Node.
+// Inner returns the part of the guest script that shares objects with the program. It is the source of a JavaScript
+// function that implements the contract of programs on any machine with Node. Its argument is an object with the functions
+// that depend on the machine.
 func Inner() string { return inner }
 
 // Bundle returns the program of a job for Node, here or elsewhere. If there is none, it returns the outcome of the run.
@@ -241,7 +242,7 @@ func (e *Engine) fit(ctx context.Context) error {
 	return e.version.check(ctx, e.fresh, e.interpreter)
 }
 
-// Features lists the features of programs that the engine has.
+// Features returns the features that the engine supports.
 func (e *Engine) Features() []runtimes.Feature {
 	return []runtimes.Feature{runtimes.FilesFeature, runtimes.PackagesFeature, runtimes.HostsFeature, runtimes.SubprocessFeature, runtimes.ToolsFeature, runtimes.ProjectsFeature, runtimes.RulesFeature, runtimes.StrictFeature}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// lastGCs is the start of V8's output when it gives up.
+// lastGCs is the start of V8's output when it aborts because its heap is full.
 const lastGCs = "<--- Last few GCs --->"
 
-// words holds the end of a process's stderr, and the compiled program that it sent.
+// words collects the end of a process's stderr.
 type words struct {
 	stderr []byte
 	kept   []byte
@@ -30,7 +30,7 @@ func (w *words) listen(kind frames.Kind, p []byte) {
 	}
 }
 
-// outOfMemory reports whether V8 gave up because its heap was full.
+// outOfMemory reports whether V8 aborted because its heap was full.
 func (w *words) outOfMemory() bool {
 	return bytes.Contains(w.stderr, []byte("JavaScript heap out of memory")) || bytes.Contains(w.stderr, []byte("OutOfMemory"))
 }
@@ -42,7 +42,7 @@ func (w *words) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// crash explains a signal that ended Node.
+// crash returns the error for a Node process that was ended by a signal.
 func (w *words) crash(signal int) *runtimes.ProgramError {
 	switch {
 	case w.outOfMemory():

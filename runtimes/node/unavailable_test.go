@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestNoNode expects advice on installation if Node is missing, too old or another program.
+// TestNoNode expects an error with advice on installation if Node is missing or too old, or if the path names another
+// program.
 func TestNoNode(t *testing.T) {
 	t.Parallel()
 	exe := sandboxtest.Exe(t)
@@ -54,7 +55,7 @@ func TestNoNode(t *testing.T) {
 	}
 }
 
-// TestBadJobs expects a reason from each job that cannot start.
+// TestBadJobs expects an error with the reason for each job that cannot start.
 func TestBadJobs(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// oldest is the first major version of Node with all features that the guest script and the bundler's output need.
+// oldest is the oldest major version of Node that has all features used by the guest script and by bundled programs.
 const oldest = 20
 
 func unavailable(err error) error {
@@ -33,8 +33,9 @@ type version struct {
 	err   error
 }
 
-// check returns an error if the interpreter is unsuitable. It caches only an actual answer. If the interpreter was
-// ended before its answer, the next call asks again. A run that is cancelled meanwhile notices that itself.
+// check returns an error if the interpreter is unsuitable. The first call starts the interpreter to read its version. The
+// result is cached unless the interpreter was ended before it printed the version. If ctx is cancelled meanwhile, check
+// returns no error, because the run then ends as cancelled anyway.
 func (v *version) check(ctx context.Context, pool *worker.Pool, interpreter string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestVersionIsRemembered expects that an interpreter is not asked again after its answer. If it was ended before the
-// answer, it is asked again.
+// TestVersionIsRemembered expects that the version is read only once. If the interpreter was ended before it printed the
+// version, it must be read again.
 func TestVersionIsRemembered(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ script, first, then string }{

@@ -350,7 +350,7 @@ func (r *run) progress(call goja.FunctionCall) goja.Value {
 	return r.call(vm, "progress", args)
 }
 
-// maxCall bounds the arguments of a host call in bytes, as the server does.
+// maxCall is the maximum size of a host call's arguments in bytes. The server has the same limit.
 const maxCall = 1 << 20
 
 // call sends a host call and waits for its reply. It first sends all pending output of the program.

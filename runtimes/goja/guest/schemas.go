@@ -12,13 +12,13 @@ import (
 
 // Schemas of the program
 //
-// A program may export its schemas as input and output. Any library with the interface Standard Schema will do, such as
-// Zod. The exported schema checks what JSON Schema cannot say, and main receives the value that it returns.
+// A program may export schemas named input and output, from any library that implements the interface Standard Schema, such
+// as Zod. Such a schema can check more than a JSON Schema. main receives the value that the input schema returns.
 
-// standard is the property of a schema that holds the functions of Standard Schema.
+// standard is the name of the property of a schema that contains the functions of Standard Schema.
 const standard = "~standard"
 
-// schemaError reports a value that a schema of the program refuses.
+// schemaError is the error for a value that a schema of the program refuses.
 type schemaError struct {
 	kind    runtimes.ErrorType
 	message string
@@ -52,7 +52,8 @@ func exported(exports goja.Value, name string) (schema *goja.Object, validate go
 	return nil, nil
 }
 
-// parse returns the value that the exported schema of a name makes of a value. Without a schema it is the value itself.
+// parse validates a value with the schema that the program exports under a name, and returns the validated value. If there is
+// no such schema, it returns the value itself.
 func (r *run) parse(vm *goja.Runtime, exports goja.Value, name string, value goja.Value) (goja.Value, error) {
 	var schema *goja.Object
 	var validate goja.Callable

@@ -23,8 +23,8 @@ const (
 	maxReply     = 20 << 20
 	maxInterrupt = 4 << 10
 
-	// maxStack is far above the needs of the deepest program that passes the pre-checks and limits. Beyond it the
-	// worker crashes at once with a message that the server recognizes, instead of filling its memory first.
+	// maxStack is the maximum stack size in bytes, far more than a program needs that passes the pre-checks and limits. If
+	// it is exceeded, the worker crashes at once with a message that the server recognizes, before its memory is used up.
 	maxStack = 64 << 20
 
 	// gcPercent trades memory for speed: a VM becomes garbage after a few hundred microseconds.
@@ -36,13 +36,13 @@ const (
 func Serve(conn net.Conn) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetGCPercent(gcPercent)
-	// A program has one thread. The other goroutines only read frames or set off timers. That costs less than waking a
-	// second thread twice per run.
+	// A program has one thread. The other goroutines only read frames or start timers. Running them on the same thread costs
+	// less than waking a second thread twice per run.
 	runtime.GOMAXPROCS(1)
 	return serve(conn)
 }
 
-// worker holds the state that outlives a run: the compiled programs and unused VMs.
+// worker is the state that is kept between runs, such as compiled programs and an unused VM.
 type worker struct {
 	out      *frames.Writer
 	programs *lru.Cache[string, *program]
@@ -52,13 +52,13 @@ type worker struct {
 	kept     int64                    // bytes that may stay in use between runs
 	scripts  map[string]*goja.Program // this package's scripts that a program needed so far
 
-	loadTime  time.Duration // bounds of programs that are loaded ahead
+	loadTime  time.Duration // limits for programs that are loaded ahead: time and allocated bytes
 	loadBytes int64
 	candidate *candidate              // the next program to load ahead
 	prepared  []*run                  // runs without a job whose programs are loaded, the oldest first
-	preparing atomic.Pointer[signals] // of the run that is being prepared
+	preparing atomic.Pointer[signals] // signals of the run that is being prepared, nil if there is none
 	arrived   atomic.Int64            // jobs that the server sent
-	received  int64                   // jobs of them that the worker has
+	received  int64                   // number of arrived jobs that the worker has read
 }
 
 // order is a job with the signals of its run.
@@ -109,7 +109,7 @@ func listen(conn net.Conn, w *worker, jobs chan<- order, ended <-chan struct{}) 
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
-			w.announce() // no job comes, but the worker must end
+			w.announce() // there is no job, but a preparation must stop so that the worker can end
 			if current != nil {
 				current.hangUp()
 			}
@@ -148,8 +148,8 @@ func listen(conn net.Conn, w *worker, jobs chan<- order, ended <-chan struct{}) 
 	}
 }
 
-// carryOut runs one job and reports its end. The start message goes with the first output, or after a delay if the job
-// lasts. A separate start frame would wake the server in the middle of each short run.
+// carryOut executes one job and reports its end. The Started frame is sent together with the first output, or after a delay
+// if there is none. Sent alone, it would wake the server in the middle of each short run.
 func (w *worker) carryOut(o order) error {
 	began := time.Now()
 	key := o.job.key()

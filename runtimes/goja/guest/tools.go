@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// callTool implements ctx.callTool(reference, input). It returns a promise, as the runtimes do that can wait for several
-// calls. Here the call is complete when the promise is returned.
+// callTool implements ctx.callTool(reference, input). It returns a promise for compatibility with the node runtime, which
+// can wait for several calls at once. Here the call is already complete when the promise is returned.
 func (r *run) callTool(vm *goja.Runtime, reference, input goja.Value) goja.Value {
 	return settled(vm, func() goja.Value {
 		args := vm.NewObject()
@@ -20,7 +20,7 @@ func (r *run) callTool(vm *goja.Runtime, reference, input goja.Value) goja.Value
 	})
 }
 
-// settled returns a promise for the result of work, which is complete when the promise is returned.
+// settled calls work and returns a promise that is already resolved with its result, or rejected with its exception.
 func settled(vm *goja.Runtime, work func() goja.Value) goja.Value {
 	promise, resolve, reject := vm.NewPromise()
 	var result goja.Value
@@ -36,7 +36,7 @@ func settled(vm *goja.Runtime, work func() goja.Value) goja.Value {
 	return vm.ToValue(promise)
 }
 
-// toolFailure describes the run of a called agent that did not succeed.
+// toolFailure returns the object that describes a failed run of a called agent to the program.
 func toolFailure(vm *goja.Runtime, failure runtimes.ToolFailure) goja.Value {
 	object := vm.NewObject()
 	for name, text := range map[string]string{"reference": failure.Reference, "type": failure.Type, "message": failure.Message, "runId": failure.RunID} {

@@ -25,8 +25,8 @@ func (r *run) urlClasses(vm *goja.Runtime) *goja.Object {
 	})
 }
 
-// parseURL implements parse(input, base). It returns undefined for an invalid URL, else a function of a part's name. The
-// function returns the part, or sets it to its second argument.
+// parseURL implements parse(input, base). For an invalid URL it returns undefined. Otherwise it returns a function
+// part(name, value), which returns a part of the URL, or sets it if there is a second argument.
 func parseURL(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	var parsed *whatwg.Url
 	var err error
@@ -101,7 +101,7 @@ func setPart(u *whatwg.Url, name, value string) {
 	}
 }
 
-// origin returns the origin of a URL as text. Only schemes of the network have one.
+// origin returns the origin of a URL as text. It returns "null" for schemes that have none.
 func origin(u *whatwg.Url) string {
 	switch u.Scheme() {
 	case "http", "https", "ws", "wss", "ftp":

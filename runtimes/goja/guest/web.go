@@ -52,8 +52,8 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	})
 }
 
-// script runs one of this package's scripts in the VM once and returns its exports. A script is a function of the Go
-// functions that it needs; bind adds them. The worker compiles each script once.
+// script executes one of this package's scripts in the VM, unless it was executed before, and returns its exports. A script
+// is a function whose argument is an object with Go functions, which bind adds. The worker compiles each script once.
 func (r *run) script(vm *goja.Runtime, name, source string, bind func(native *goja.Object)) *goja.Object {
 	if exports, ok := r.modules[name]; ok {
 		return exports

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// wordSet holds the identifiers of a program that name a global or a method that the guest patches. Only those are
-// installed in the VM, so a small program pays nothing for the others.
+// wordSet is the set of globals and patched methods whose names occur in a program. Only these are installed in the VM,
+// which saves time for small programs.
 type wordSet map[string]bool
 
-// everything is in the set of a program that can reach names without spelling them.
+// everything is in the set of a program that can access globals without containing their names, for example with eval.
 const everything = "*"
 
 func (w wordSet) has(names ...string) bool {
@@ -24,14 +24,14 @@ func (w wordSet) has(names ...string) bool {
 	return false
 }
 
-// wholeConsole is in the set of a program that uses the console other than by naming its methods.
+// wholeConsole is in the set of a program that uses the console in another way than by calls such as console.log.
 const wholeConsole = "console…"
 
 // bigLiteral is in the set of a program with a BigInt literal.
 const bigLiteral = "1n"
 
-// scan collects the known words of a source. It searches the text without parsing it. A word in a string costs a few
-// microseconds and has no other effect.
+// scan returns the set of a source. It searches the text for known words without parsing it. A word that occurs only in a
+// string or comment is also found; this is harmless and costs a few microseconds.
 func scan(source string) wordSet {
 	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
 	for _, name := range consoleMethods() {

@@ -19,8 +19,8 @@ import (
 // RoleName is the name of the role that Serve implements.
 const RoleName = "bundle"
 
-// maxStack is far above the needs of any source that passes the pre-checks. Beyond it the worker crashes at once with a
-// message that the server recognizes, instead of filling its memory first.
+// maxStack is the maximum stack size in bytes, far more than a source needs that passes the pre-checks. If it is exceeded,
+// the worker crashes at once with a message that the server recognizes, instead of using up its memory first.
 const maxStack = 64 << 20
 
 // Job is the payload of the Job frame.

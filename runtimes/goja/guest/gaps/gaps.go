@@ -25,11 +25,12 @@ const (
 	CodeUnavailable = "unavailable_global"
 )
 
-// maxProblems bounds every list that this package returns.
+// maxProblems is the maximum length of each list that this package returns.
 const maxProblems = 50
 
-// Refusals explains why goja rejected a program, with positions in the agent's files. The function position maps a
-// position of the program. Errors of goja's compiler are mapped already; errors of its parser are not.
+// Refusals returns the reasons why goja rejected a program, with positions in the agent's files. The function position maps
+// a position in the bundled program to the agent's files. Only errors of goja's parser need it, because goja's compiler
+// already maps positions.
 func Refusals(err error, position func(line, column int) (string, int, int, bool)) []fault.Detail {
 	var list parser.ErrorList
 	if errors.As(err, &list) {
@@ -58,7 +59,7 @@ func Refusals(err error, position func(line, column int) (string, int, int, bool
 	return []fault.Detail{{Code: CodeSyntax, Message: sentence(err.Error())}}
 }
 
-// RegExpAdvice explains why goja cannot run a regular expression, or returns "".
+// RegExpAdvice returns the reason why goja cannot run a regular expression, or "" if it can.
 func RegExpAdvice(pattern, flags string) string {
 	switch {
 	case strings.Contains(flags, "d"):

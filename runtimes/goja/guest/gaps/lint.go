@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// global is a global that programs for Node or browsers use and goja lacks.
+// global describes a global that exists in Node or browsers, but not in goja.
 type global struct {
 	instead string
 	node    bool // available in Node
@@ -46,9 +46,9 @@ func absent() map[string]global {
 	}
 }
 
-// Lint lists the unsupported features that a program uses, in the order of the program. Features of goja's gaps come
-// first, features that no engine supports second. These are warnings: each feature fails with an error when it is
-// reached, but the program may never reach it, or may first check with typeof.
+// Lint returns the unsupported features that a program uses, in the order of the program. gaps are features that only goja
+// lacks; missing are features that no engine supports. They are warnings, not errors: using the feature throws an error, but
+// the program may never use it, or may check with typeof first.
 func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	known := absent()
 	declared, asked := map[string]bool{}, map[string]bool{}
@@ -104,7 +104,7 @@ func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	return ordered(gaps), ordered(missing)
 }
 
-// ordered sorts the entries of each file by line and bounds the list.
+// ordered sorts the entries of each file by line and limits the length of the list.
 func ordered(found []fault.Detail) []fault.Detail {
 	slices.SortStableFunc(found, func(a, b fault.Detail) int {
 		if a.File != b.File {
@@ -155,7 +155,7 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 	return found
 }
 
-// unknownOption names an option that is not among the known ones.
+// unknownOption returns the name of an option that is not in known, or "" if there is none.
 func unknownOption(options ast.Expression, known []string) string {
 	const other = "options that are not a literal"
 	object, ok := options.(*ast.ObjectLiteral)
