@@ -3535,7 +3535,7 @@ export interface components {
     Comparison: {
       /** @description Capabilities that the approved version does not have, in words. Empty if the gate is off. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
-      /** @description Changed files. The diff of the request has their lines. */
+      /** @description Changed files. The diff of the request shows the changed lines. */
       files: components['schemas']['FileChange'][];
       /** @description Packages with another version or file. */
       packages: components['schemas']['Change'][];
@@ -3554,7 +3554,7 @@ export interface components {
       applies: boolean;
       candidates?: components['schemas']['RouteCandidate'][];
       rule: string;
-      /** @description The condition that holds, or the first that does not. */
+      /** @description The condition that decides: one that holds, or the first that does not. */
       why: string;
     };
     ContractNames: {
@@ -3705,7 +3705,7 @@ export interface components {
       /** @description Sign-in names of people who may decide a pending request. */
       approvers?: string[];
       comment?: string;
-      /** @description Absent if the program is no longer kept. */
+      /** @description Absent if the program is no longer stored. */
       comparison?: components['schemas']['Comparison'];
       contentDigest?: string;
       /** Format: date-time */
@@ -3741,11 +3741,11 @@ export interface components {
     };
     Diff: {
       advice: components['schemas']['Advice'];
-      /** @description Capabilities of the second that the first does not have, in words. Empty if the gate is off. */
+      /** @description Capabilities that only the second side has, as sentences. Empty if the gate is off. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       /**
        * Format: int64
-       * @description Of the draft, where it is one of the two.
+       * @description Revision of the draft. Absent if both sides are versions.
        */
       draftRevision?: number;
       /** @description Changed files. */
@@ -3954,12 +3954,12 @@ export interface components {
       /** @enum {string} */
       kind: 'added' | 'changed' | 'deleted';
       /**
-       * @description How the change fits the project as it is now. merged: both changed different lines. conflict: both changed the same lines, or one deleted what the other changed.
+       * @description How the change can be merged into the current project. merged: both sides changed different lines. conflict: both changed the same lines, or one deleted a file that the other changed.
        * @enum {string}
        */
       outcome: 'clean' | 'same' | 'merged' | 'conflict';
       path: string;
-      /** @description For a conflict or a merge: unified diff of the project's own change since the run read the file. */
+      /** @description For merged and conflict: unified diff of the project's changes since the run read the file. */
       project?: string;
       /**
        * Format: int64
@@ -4744,7 +4744,7 @@ export interface components {
       nextCursor: string;
     };
     Opinion: {
-      /** @description Only of a review. They are opinions of the model. */
+      /** @description Findings of a review; empty for an explanation. They are opinions of the model. */
       findings: components['schemas']['Remark'][];
       model: string;
       /** Format: int64 */
@@ -5104,7 +5104,7 @@ export interface components {
       attempts: components['schemas']['Attempt'][];
       /** @description Text of the model. */
       explanation: string;
-      /** @description The changed files, whole. */
+      /** @description The changed files with their whole content. */
       files: {
         [key: string]:
           | string
@@ -5132,7 +5132,7 @@ export interface components {
       actorId: string;
       actorType: string;
       agent?: string;
-      /** @description Whom the client says it acts for. The server does not check it. */
+      /** @description The actor for which the client says that it acts. The server does not check it. */
       claimedActorId?: string;
       claimedActorType?: string;
       codeDigest: string;
