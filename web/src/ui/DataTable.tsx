@@ -42,7 +42,7 @@ const filterFrom = 5;
 
 /**
  * A table whose columns sort and whose rows are filtered. The arrow keys move from row to row. On a narrow screen each
- * row is a block.
+ * row is a block, with its buttons next to its title.
  */
 export function DataTable<T>({
   label,
