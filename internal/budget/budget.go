@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Small is the maximum size in bytes of a body that may use the reserved part of the budget. Therefore large bodies
-// never block small ones.
+// Small is the maximum size in bytes of a body that may use the whole budget. An eighth of the budget is reserved for such
+// bodies, so that large bodies never block small ones.
 const Small = 64 << 10
 
 // Estimated memory cost of a body, measured on decoded bodies of many small values.
@@ -49,9 +49,9 @@ func (b *Budget) Open(owner string) *Reservation {
 	return &Reservation{budget: b, owner: owner, holders: 1}
 }
 
-// take reserves further bytes for a request that already holds own bytes, and reports whether they fit. If no other
-// request is active the bytes always fit, so every body that a route accepts can be processed. An owner's only request
-// may exceed the owner's share.
+// take reserves further bytes for a request that has already reserved own bytes, and reports whether they fit. If no other
+// request has a reservation, the bytes always fit, so that every body that a route accepts can be processed. The only
+// request of an owner may exceed the owner's share.
 func (b *Budget) take(owner string, own, bytes int64, small bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +86,7 @@ func (b *Budget) next() <-chan struct{} {
 	return b.freed
 }
 
-// Reservation is the memory held by one request. A nil Reservation holds nothing and accepts everything.
+// Reservation is the memory reserved for one request. A nil Reservation has no limit.
 type Reservation struct {
 	budget *Budget
 	owner  string
@@ -169,7 +169,8 @@ func (r *Reservation) Settle() {
 	}
 }
 
-// Hold keeps the reservation until release is called, even after the answer, because an accepted run keeps its input.
+// Hold keeps the reservation until release is called, even after the request is answered. An accepted run needs this,
+// because its input stays in memory.
 func (r *Reservation) Hold() (release func()) {
 	if r == nil {
 		return func() {}
@@ -180,7 +181,7 @@ func (r *Reservation) Hold() (release func()) {
 	return sync.OnceFunc(r.Release)
 }
 
-// Release ends the hold of the code that opened the reservation. The last release returns the bytes.
+// Release is called by the code that opened the reservation. The bytes are returned when all holds are released too.
 func (r *Reservation) Release() {
 	if r == nil {
 		return

@@ -3,8 +3,8 @@ package bytesize
 
 import "strconv"
 
-// Text formats a size in the largest unit with a number of at least one, such as 256 MiB. Below ten it shows one
-// decimal if that is not zero.
+// Text formats a size such as 256 MiB. It uses the largest unit in which the number is at least one. A number below ten has
+// one decimal place, unless that is zero.
 func Text[N int | int64](n N) string {
 	if n < 1<<10 {
 		return strconv.FormatInt(int64(n), 10) + " B"

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Approvals configures what happens around requests for approval.
+// Approvals configures the webhook about requests for approval, and how long requests are stored.
 type Approvals struct {
 	Webhook string   // "" for none
-	Secrets [][]byte // that sign; at least one where there is a webhook
+	Secrets [][]byte // secrets that sign webhooks; a webhook needs at least one
 	Retry   time.Duration
-	Keep    time.Duration // of requests that have ended; 0 means forever
+	Keep    time.Duration // retention time of ended requests; 0 means forever
 }
 
 func approvalSettings() []Setting {

@@ -16,7 +16,7 @@ import (
 type Config struct {
 	Listen         string // host:port
 	Hosts          []string
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the client
+	TrustedProxies []netip.Prefix // addresses of proxies whose X-Forwarded-For is trusted
 	ProxyCount     int64          // reverse proxies that every request passes; 0 for none or unknown
 	PublicURL      string         // "" or scheme://host[:port] and the base path, without a slash at the end
 	BasePath       string         // "" or /path, without a slash at the end
@@ -30,12 +30,12 @@ type Config struct {
 	SecretsFile    string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes      int64
 	RequestMemory  int64         // maximum bytes for the bodies of all requests while they are processed
-	DrainDelay     time.Duration // between the end of /ready and that of the listeners
+	DrainDelay     time.Duration // time from the first 503 of /ready until the listeners close
 	ShutdownGrace  time.Duration
 	KeepRuns       time.Duration // 0 means forever
 	GCOlder        time.Duration // age at which garbage is removed automatically, 0 for never
 	KeepOverlays   time.Duration // how long proposed changes of files wait for a decision
-	Tasks          int           // tasks at work at the same time
+	Tasks          int           // maximum number of tasks that execute at the same time
 	KeepEvents     time.Duration // 0 means as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none
@@ -73,7 +73,7 @@ type Config struct {
 	OIDC OIDC
 
 	Skills             string         // directory; "" is skills in the data directory
-	SkillsAnonymous    []netip.Prefix // from where skills may be called without a token
+	SkillsAnonymous    []netip.Prefix // networks from which skills may be called without a token
 	SkillsBuiltin      bool
 	EmbeddingModel     string   // directory; "" for none
 	SkillsHosts        []string // hosts from which archives may be fetched
@@ -97,7 +97,7 @@ type Config struct {
 	Notes []string // hints on unknown environment variables, with the probable setting
 }
 
-// PackageRule names packages that a workspace may or must not use. Empty fields fit everything.
+// PackageRule names packages that a workspace may or must not use. An empty field matches everything.
 type PackageRule struct {
 	Workspace string
 	Ecosystem string // pypi, npm
@@ -113,7 +113,7 @@ type Quotas struct {
 	StorageBytes     int64
 }
 
-// Ceiling returns the hosts that agents of a workspace may be granted at most.
+// Ceiling returns the hosts that may be granted to agents of a workspace.
 func (c Config) Ceiling(workspace string) hostpattern.Ceiling {
 	if own, ok := c.Egress[workspace]; ok {
 		return own

@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/internal/limits"
 )
 
-// Kafka configures the executor between two Kafka topics. Without brokers it is off.
+// Kafka configures the Kafka API, which runs the tools requested in one topic and publishes results in another. Without
+// brokers it is off.
 type Kafka struct {
 	Brokers      []string
 	Requests     string
@@ -19,7 +20,7 @@ type Kafka struct {
 	Events       string // topic of side events; "" for none
 	Group        string
 	Concurrent   int64
-	Timeout      time.Duration // these three lower the limits of versions; 0 leaves them
+	Timeout      time.Duration // this and the next two lower the limits of versions; 0 does not
 	CPUSeconds   int64
 	MemoryMB     int64
 	MessageBytes int64
@@ -31,7 +32,7 @@ type Kafka struct {
 	Password     string
 }
 
-// Limits returns the limits that apply to every run, 0 for those that only its version sets.
+// Limits returns the maximum limits of every run through Kafka. A limit of 0 means that only the version's limit applies.
 func (k Kafka) Limits() limits.Limits {
 	return limits.Limits{TimeoutMs: k.Timeout.Milliseconds(), CPUMs: k.CPUSeconds * 1000, MemoryBytes: k.MemoryMB << 20}
 }

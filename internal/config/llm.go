@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// LLM is a language model behind an address that speaks the OpenAI API; without BaseURL there is none.
+// LLM configures a language model with the API of OpenAI. Without BaseURL there is no model.
 type LLM struct {
 	BaseURL    string
 	Model      string
 	Key        string
-	Timeout    time.Duration // of one request
-	Attempts   int           // for a proposal that passes its checks
-	FirstDelay time.Duration // before the second attempt
-	Factor     float64       // of the delays that follow
+	Timeout    time.Duration // maximum time of one request
+	Attempts   int           // maximum number of requests for a proposal that passes its checks
+	FirstDelay time.Duration // delay before the second attempt
+	Factor     float64       // factor by which each further delay grows
 	LongDelay  time.Duration // longest delay
-	Models     []string      // that workspaces may choose instead of Model
-	Workspaces []string      // that may use the model; empty for all
+	Models     []string      // models that workspaces may choose instead of Model
+	Workspaces []string      // workspaces that may use the model; empty for all
 	// TokensPerMonth bounds the tokens of a workspace in a calendar month; 0 for no limit.
 	TokensPerMonth int64
 	// TokensPerRun bounds the tokens that a program may use in a run; 0 for no limit.
@@ -27,7 +27,7 @@ type LLM struct {
 	CompletionModel string
 	// EmbeddingModel is the name of the model that compares tasks with tools by meaning; "" for none.
 	EmbeddingModel string
-	Likeness       float64 // cosine of the vectors of a task and a tool that fits it, at least
+	Likeness       float64 // minimum cosine similarity of a task and a tool that fits it
 }
 
 func llmSettings() []Setting {

@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Sources lists the sources of values; a later one overrides an earlier one.
+// Sources lists the sources of configuration values. Flags override environment variables, which override the file.
 type Sources struct {
-	File    string // path of atelier.yaml; "" takes ATELIER_CONFIG, or atelier.yaml in the working directory where there is one
+	File    string // path of atelier.yaml; "" means ATELIER_CONFIG, else atelier.yaml in the working directory if it exists
 	Getenv  func(string) string
 	Environ []string          // NAME=VALUE, used to report unknown names; nil reports none
 	Flags   map[string]string // by Setting.Name, only the flags that were set
@@ -28,7 +28,7 @@ func (f Faults) Error() string {
 	return "invalid configuration:\n  " + strings.Join(f, "\n  ")
 }
 
-// value is a text and the name under which it was given.
+// value is a setting's text and the name of its source, such as --listen, for error messages.
 type value struct{ text, from string }
 
 // defaultFile is read if it exists and no other file is named.
@@ -74,7 +74,7 @@ func Load(from Sources) (Config, error) {
 	return c, nil
 }
 
-// pick returns a setting's value from the strongest source that has one.
+// pick returns a setting's value from the source with the highest priority that has one.
 func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	if text, ok := from.Flags[s.Name]; ok {
 		return value{text, "--" + s.Name}, true
@@ -91,7 +91,7 @@ func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	return value{}, false
 }
 
-// aliased reads the variables of existing deployments, some of which use another format.
+// aliased reads a setting from the variables of existing deployments, and converts those that have another format.
 func aliased(s Setting, getenv func(string) string) (value, bool) {
 	switch host, port := getenv("CODE_EXEC_HOST"), getenv("CODE_EXEC_PORT"); {
 	case s.Name == "listen" && (host != "" || port != ""):
@@ -216,8 +216,8 @@ func complaint(s Setting, v value, err error) string {
 	return fmt.Sprintf("%s: %q %v", v.from, v.text, err)
 }
 
-// traces reports whether the standard OTEL_* variables name a collector. The OpenTelemetry library reads all other
-// export settings from the same variables.
+// traces reports whether the standard OTEL_* variables name a collector for traces. The OpenTelemetry library itself reads
+// the address and the other export settings.
 func traces(getenv func(string) string) bool {
 	return !truthy(getenv("OTEL_SDK_DISABLED")) && getenv("OTEL_TRACES_EXPORTER") != "none" &&
 		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")

@@ -16,7 +16,8 @@ func meaningless() map[string]string {
 	}
 }
 
-// readElsewhere reports whether a name with our prefix is used by tests, tools or the location of the settings file.
+// readElsewhere reports whether a variable is no setting but is read by other code: by tests, by tools, or to find the
+// settings file.
 func readElsewhere(name string) bool {
 	return name == "ATELIER_CONFIG" || name == "ATELIER_SERVER" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// packageSettings lists the settings of packages. The variables of pip and uv are read too, so that a host that is
-// configured for them needs nothing more.
+// packageSettings lists the settings about packages. The variables of pip, uv and npm are read too, so that a host that is
+// configured for these tools needs no further settings.
 func packageSettings() []Setting {
 	return []Setting{
 		{Name: "python-index", Env: "ATELIER_PYTHON_INDEX", Aliases: []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"}, Form: "URL", Group: "Packages", Secret: true,

@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 )
 
-// TestPackages reads the settings of packages, also under the names of pip, uv and npm, and refuses wrong ones.
+// TestPackages checks that the settings about packages are read, also from the variables of pip, uv and npm, and that wrong
+// values are refused.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	load := func(environment map[string]string) (config.Config, error) {

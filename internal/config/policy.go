@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Policy is an external policy service that each run asks; without URL there is none.
+// Policy configures an external policy service that must allow each run. Without URL there is none.
 type Policy struct {
 	URL  string
 	Path string
 	TTL  time.Duration
-	Keep time.Duration // of blocked requests
+	Keep time.Duration // retention time of blocked requests
 }
 
 func policySettings() []Setting {
@@ -49,7 +49,7 @@ func policyURL(v string) (string, error) {
 	return strings.TrimSuffix(v, "/"), nil
 }
 
-// seconds parses a duration, or a number of seconds as existing deployments have it.
+// seconds parses a duration such as 30s. A number without a unit means seconds, as in existing deployments.
 func seconds(v string) (time.Duration, error) {
 	if v != "" && strings.Trim(v, "0123456789.") == "" {
 		v += "s"

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// E2B is a service with sandboxes for programs; without a key there is none.
+// E2B configures the E2B service, which runs programs in remote sandboxes. Without a key it is not used.
 type E2B struct {
 	Key       string
-	API       string // "" for that of the domain
+	API       string // URL of the API; "" for the API of the domain
 	Domain    string // "" for e2b.app
 	Template  string // "" for base
 	Sandboxes string // address of all sandboxes, "" for addresses below the domain
 }
 
-// Bacalhau is a network that executes programs as jobs; without a host there is none.
+// Bacalhau configures a Bacalhau network, which executes programs as jobs. Without a host it is not used.
 type Bacalhau struct {
 	Host      string
 	Port      string // "" for 1234
@@ -26,7 +26,7 @@ type Bacalhau struct {
 	Publisher string // "" for local
 }
 
-// text returns a parser of a value without spaces.
+// text returns a parser that stores a value in the given field, and rejects spaces.
 func text(into func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		if strings.ContainsAny(v, " \t\r\n") {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// S3 names the bucket for the files of large versions. Without an endpoint they lie in the data directory.
+// S3 configures the bucket for the files of large versions. Without an endpoint, the files are in the data directory.
 type S3 struct {
 	Endpoint   string // host:port
 	TLS        bool

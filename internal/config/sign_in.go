@@ -54,8 +54,8 @@ func signInSettings() []Setting {
 	}
 }
 
-// issuer parses the provider's URL. The exchanged data proves a person's identity, so unencrypted connections are
-// allowed only to this machine.
+// issuer parses the URL of the OpenID provider. Unencrypted connections are allowed only to this machine, because the
+// transferred data proves a person's identity.
 func issuer(v string) (string, error) {
 	if v == "" {
 		return "", nil

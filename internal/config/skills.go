@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// anonymous reads from where clients may call skills without a token: off, loopback, networks.
+// anonymous parses the networks from which clients may call skills without a token: off, loopback, or a list of networks.
 func anonymous(v string) ([]netip.Prefix, error) {
 	if v == "off" {
 		return nil, nil
@@ -34,7 +34,7 @@ func anonymous(v string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// AnonymousText writes networks as --skills-anonymous has them.
+// AnonymousText formats networks like a value of --skills-anonymous.
 func AnonymousText(networks []netip.Prefix) string {
 	var all []string
 	for _, p := range networks {

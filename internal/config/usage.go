@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// Usage has the prices of what workspaces use, in a currency; 0 means free of charge.
+// Usage contains the prices of the resources that workspaces use, in one currency. 0 means free of charge.
 type Usage struct {
 	Currency     string
 	Run          float64
 	CPUSecond    float64
 	GPUMinute    float64
 	RemoteSecond float64
-	Tokens       float64 // of a million
+	Tokens       float64 // price of a million tokens
 	Egress       float64 // of 10^9 bytes
-	Storage      float64 // of 10^9 bytes for a month
+	Storage      float64 // price of 10^9 bytes for a month
 }
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)

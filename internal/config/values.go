@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// Each function below parses one kind of value. Its errors state the expected form and complete a sentence that starts
-// with the setting's name; they do not repeat the value.
+// Each function below parses one kind of value. Its error continues a sentence that starts with the setting's name, and
+// states the expected form. It does not repeat the value, which may be secret.
 
 func address(v string) (string, error) {
 	if _, err := hostOf(v); err != nil {
@@ -123,7 +123,8 @@ func absolute(v string) (string, error) {
 	return v, nil
 }
 
-// modelDirectory accepts a path. Existing deployments set a model name here, which is ignored.
+// modelDirectory parses the path of a directory. It ignores a value that is the name of a model, because existing
+// deployments set the same variable to a name.
 func modelDirectory(v string) (string, error) {
 	if v != "" && !strings.Contains(v, "/") && !strings.HasPrefix(v, ".") {
 		return "", nil
@@ -170,7 +171,7 @@ func age(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// waiting parses the time that a request waits for a person.
+// waiting parses the time after which a request for approval expires.
 func waiting(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < time.Hour {

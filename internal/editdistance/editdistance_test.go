@@ -28,7 +28,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// A word that is far too long costs nothing, whatever its length.
+// Within must reject a word that is far too long without comparing it.
 func TestWithinRefusesLongWordsAtOnce(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	if n := testing.AllocsPerRun(1, func() { editdistance.Within(long, "name", 2) }); n != 0 {

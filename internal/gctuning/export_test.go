@@ -1,6 +1,6 @@
 package gctuning
 
-// Watching finds the thread that is slowed down; SlackFile is the file with its slack. LimitOf finds a memory limit.
+// Watching returns the ID of the monitor thread, SlackFile the path of its timer slack, and LimitOf a memory limit.
 var (
 	Watching  = watching
 	SlackFile = slackFile

@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// headroom is heap memory that the collector counts but that is never touched, so it uses no physical memory. Without
-// it, a small server would collect garbage every seven megabytes.
+// headroom is the size in bytes of an allocation that is never used, so it needs no physical memory. The garbage collector
+// counts it as heap and therefore runs less often. Without it, a small server would collect garbage every seven megabytes.
 const headroom = 16 << 20
 
-// slack is the maximum delay of the monitor thread's wake-ups. The thread asks for 20 µs repeatedly while any thread
-// works, and gets about 70 µs, which took a tenth to a fifth of a server's processor time. Its only task then is to
-// hand over the place of a thread that waits for the disk.
+// slack is the maximum delay of the monitor thread's wake-ups. While any thread works, the monitor thread sleeps for 20 µs
+// at a time (in fact about 70 µs), which took 10% to 20% of a server's CPU time. The longer delay is acceptable: all that
+// the thread does meanwhile is to let another thread run when one waits for the disk.
 const slack = time.Millisecond
 
-// Slow reduces background work until end is called. Changing the monitor thread needs CAP_SYS_NICE. If that is not
-// permitted, the returned error reports it; the other settings still apply.
+// Slow reduces background work until end is called. Changing the monitor thread needs CAP_SYS_NICE. Without it, Slow
+// returns an error, but the garbage collector still runs less often.
 func Slow() (end func(), err error) {
 	ballast := make([]byte, headroom)
 	err = rest(slack)
 	return func() { runtime.KeepAlive(ballast) }, err
 }
 
-// Collect makes the garbage collector work harder if the process would use more than about above bytes, unless
-// GOMEMLIMIT is set. It is not a hard limit, because memory in use stays.
+// Collect makes the garbage collector run more often when the process uses about above bytes. It does nothing if GOMEMLIMIT
+// is set. It is not a hard limit, because memory that is in use cannot be freed.
 func Collect(above int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(above)
 	}
 }
 
-// rest sets the timer slack of the monitor thread.
+// rest sets the timer slack of the monitor thread, so that it wakes up less often.
 func rest(slack time.Duration) error {
 	thread, err := watching()
 	if err != nil {
@@ -49,8 +49,8 @@ func rest(slack time.Duration) error {
 
 func slackFile(thread string) string { return filepath.Join("/proc", thread, "timerslack_ns") }
 
-// watching finds the monitor thread. Go's runtime starts it first and never ends it, and the kernel lists threads by
-// age.
+// watching returns the thread ID of the monitor thread. It is the second thread in the kernel's list, which is ordered by
+// age: Go's runtime starts the monitor thread first and never ends it.
 func watching() (string, error) {
 	tasks, err := os.Open("/proc/self/task")
 	if err != nil {

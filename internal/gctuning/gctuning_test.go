@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/internal/gctuning"
 )
 
-// TestSlow checks that the monitor thread has the slack, and that the collector waits for more than the headroom before
-// its next cycle.
+// TestSlow checks that the monitor thread has the slack, and that the next garbage collection starts only after more than
+// headroom bytes are allocated.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	end, err := gctuning.Slow()
@@ -48,8 +48,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestWatching checks that the slowed-down thread is the monitor thread. While a goroutine works without a pause, that
-// thread sleeps by the clock; a thread that runs goroutines does not do so for long.
+// TestWatching checks that Watching finds the monitor thread. While a goroutine works without a pause, the monitor thread
+// sleeps again and again for a fixed time. A thread that runs goroutines does not.
 func TestWatching(t *testing.T) {
 	t.Parallel()
 	thread, err := gctuning.Watching()

@@ -16,8 +16,8 @@ func Limit() int64 {
 	return limitOf(string(groups), "/sys/fs/cgroup")
 }
 
-// limitOf reads the limit below the directory of the control groups. In a container the group of the process is usually
-// the directory itself. Version 1 has "9223372036854771712" and version 2 has "max" for no limit.
+// limitOf reads the limit of the process's control group below dir. In a container, the process's group is usually dir
+// itself. No limit is "9223372036854771712" in version 1 of control groups and "max" in version 2.
 func limitOf(groups, dir string) int64 {
 	const none = 1 << 50
 	for line := range strings.Lines(groups) {

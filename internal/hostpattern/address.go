@@ -56,7 +56,7 @@ func specials() []special {
 	}
 }
 
-// Metadata is the class of the addresses at which clouds give machines their credentials.
+// Metadata is the class of the addresses of cloud metadata services, which give a machine its credentials.
 const Metadata = "metadata"
 
 type block struct {
@@ -72,8 +72,8 @@ var blocks = sync.OnceValue(func() []block {
 	return all
 })
 
-// Class names the kind of an address that is not on the public internet, "" for one that is. The first block that holds
-// it counts. Of IPv6 only the assigned part is public.
+// Class returns the class of an address that is not on the public internet, such as metadata. It returns "" for a public
+// address. The first block that contains the address decides. IPv6 addresses outside of the assigned range are not public.
 func Class(addr netip.Addr) string {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return "invalid"

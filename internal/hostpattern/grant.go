@@ -1,5 +1,5 @@
-// Package hostpattern defines the syntax of hosts that a program may be granted: host:port. The same rules apply to
-// saving, limiting and enforcing a grant. The package handles names and addresses but resolves nothing.
+// Package hostpattern parses and compares the hosts that a program may be granted, in the form host:port. Saving, limiting
+// and enforcing grants all use these rules. The package does not resolve names.
 package hostpattern
 
 import (
@@ -53,7 +53,7 @@ func ParseGrant(text string) (Grant, error) {
 	return Grant{host: ascii, wild: wild, port: port}, nil
 }
 
-// oddities detects common mistakes, each with its own message.
+// oddities returns a specific error for each common mistake in an entry.
 func oddities(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -174,8 +174,8 @@ func (g Grant) Covers(t Target) bool {
 	return g.host == t.Host
 }
 
-// Ceiling is the maximum that may be granted: the public internet, and everything within its grants. Addresses of
-// metadata services are never allowed.
+// Ceiling limits which hosts may be granted: hosts of the public internet if All is set, and hosts within Grants. Addresses
+// of metadata services are never allowed.
 type Ceiling struct {
 	All     bool // the public internet
 	Private bool // with All: other addresses too, without being listed
@@ -203,7 +203,7 @@ func (c Ceiling) Reaches(t Target) bool {
 	return c.Lists(t) || c.All && (c.Private || !t.Addr.IsValid() || Class(t.Addr) == "")
 }
 
-// Lists reports whether the ceiling names a target, or everything.
+// Lists reports whether the ceiling lists a target in Grants, or allows all addresses.
 func (c Ceiling) Lists(t Target) bool {
 	for _, most := range c.Grants {
 		if most.Covers(t) {

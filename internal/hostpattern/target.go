@@ -36,7 +36,7 @@ func (t Target) Authority(implied uint16) string {
 	return t.Host
 }
 
-// longestHost is longer than any valid name; longer text is rejected unread.
+// longestHost is the maximum length of a host in bytes. Every valid name is shorter; longer text is not parsed.
 const longestHost = 512
 
 // ParseTarget parses a host from a URL or a CONNECT request, with or without brackets. It accepts only one form of an

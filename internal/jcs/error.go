@@ -39,7 +39,8 @@ func (e *Error) Error() string {
 // maxPointer limits the pointer of an error in bytes, because a hostile client can send keys of any length.
 const maxPointer = 1 << 10
 
-// under prefixes the error's pointer with a key or an index; it is called while the recursion returns.
+// under prefixes the error's pointer with a key or an index. The scanner calls it at each level while it returns from the
+// recursion.
 func (e *Error) under(token string) *Error {
 	if len(e.Pointer)+len(token) > maxPointer {
 		token = "…"

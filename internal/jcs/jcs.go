@@ -53,8 +53,8 @@ func Parse(raw []byte, limits Limits) (Document, error) {
 	return Document{Value: value, Canonical: s.out}, err
 }
 
-// Tidy returns a document that Check accepts in one line, without spaces between values and with as few escapes as
-// possible. Names keep their order and numbers their digits.
+// Tidy formats a document in one line, without spaces between values and with as few escapes as possible. The order of
+// names and the digits of numbers do not change. Check must accept the document.
 func Tidy(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	s := scanner{in: raw}

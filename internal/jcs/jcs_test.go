@@ -69,7 +69,7 @@ func TestTidy_ManyForms_OneForm(t *testing.T) {
 	}
 }
 
-// TestDoubles has the samples of RFC 8785, appendix B.
+// TestDoubles checks the samples of RFC 8785, appendix B.
 func TestDoubles(t *testing.T) {
 	t.Parallel()
 	for bits, want := range map[uint64]string{
@@ -98,7 +98,7 @@ func TestDoubles(t *testing.T) {
 		0xbecbf647612f3696: "-0.0000033333333333333333",
 		0x43143ff3c1cb0959: "1424953923781206.2",
 	} {
-		// The exponent form is never an integer literal, whose digits would be kept.
+		// The exponent form is used because an integer literal would keep its digits.
 		in := strconv.FormatFloat(math.Float64frombits(bits), 'e', 20, 64)
 		got, err := jcs.JSON([]byte(in))
 		if err != nil || string(got) != want {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// safeLiteral is the maximum length of a literal without an exponent that is certainly within the range of a double.
+// safeLiteral is the length up to which a literal without an exponent is always within the range of a double. Only longer
+// literals need a check.
 const safeLiteral = 300
 
 func (s *scanner) number() *Error {

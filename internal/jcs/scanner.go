@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads a document once. It recurses, limited by depth. If write is set it also appends the canonical form. If
-// build is set it returns values, otherwise nil.
+// scanner checks a document in one pass. It is recursive, so depth limits the nesting. If write is set, it also appends the
+// canonical form to out. If build is set it returns the decoded value, otherwise nil.
 type scanner struct {
 	in    []byte
 	pos   int
@@ -233,7 +233,7 @@ func (s *scanner) object() (any, *Error) {
 		for _, m := range members {
 			object[m.key] = m.value
 		}
-		clear(members) // lets the collector free the values
+		clear(members) // lets the garbage collector free the values
 	}
 	s.members = s.members[:first]
 	s.emit('}')

@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// mostRewritten limits how many numbers Unmarshal rewrites, and longestNumber how long each may be.
+// mostRewritten is the maximum number of numbers that Unmarshal rewrites, and longestNumber the maximum length of each in
+// bytes.
 const (
 	mostRewritten = 64
 	longestNumber = 40
 )
 
-// Unmarshal is json.Unmarshal for values that match a JSON Schema: 1.0 and 1e3 are integers there, and are decoded as such.
+// Unmarshal is like json.Unmarshal, but also decodes numbers such as 1.0 and 1e3 into Go integers, because JSON Schema
+// treats them as integers.
 func Unmarshal(data []byte, into any) error {
 	for range mostRewritten {
 		err := json.Unmarshal(data, into)

@@ -1,4 +1,4 @@
-// Package limits names the seven limits of a run. The layers above use the same type.
+// Package limits defines the seven limits of a run. All layers share this type.
 package limits
 
 import "time"
@@ -20,7 +20,7 @@ type Field struct {
 	Value *int64
 }
 
-// Fields lists the limits, always in the same order. Their values can be set.
+// Fields lists the limits, always in the same order. Each Value points into l, so that it can be changed.
 func (l *Limits) Fields() []Field {
 	return []Field{
 		{"timeoutMs", &l.TimeoutMs}, {"cpuMs", &l.CPUMs}, {"memoryBytes", &l.MemoryBytes}, {"processes", &l.Processes},
@@ -28,7 +28,7 @@ func (l *Limits) Fields() []Field {
 	}
 }
 
-// Or returns the limits with those of other in place of the absent ones, which are 0.
+// Or returns the limits, with each limit that is 0 replaced by that of other.
 func (l Limits) Or(other Limits) Limits {
 	from := other.Fields()
 	for i, f := range l.Fields() {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Cache holds a limited number of values and total bytes. A value larger than the limit is kept alone. It is safe for
-// concurrent use.
+// Cache is a cache with a limited number of values and a limited total size. A value that is larger than the size limit is
+// kept as the only one. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	most, limit int
 
@@ -40,7 +40,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return element.Value.(*entry[K, V]).value, true
 }
 
-// Put adds a value, unless the key exists: values of one key are always equal.
+// Put adds a value and removes the least recently used ones beyond the limits. It does nothing if the key exists, because
+// all values of a key must be equal.
 func (c *Cache[K, V]) Put(key K, value V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package pyhash hashes JSON like existing skill executors: SHA-256 of Python's json.dumps(value, sort_keys=True) for
-// json.loads(text). Users of such hashes compare them byte for byte. Therefore separators, escapes, key order and float
-// digits follow Python, even if some are odd.
+// Package pyhash hashes JSON like existing skill executors: the SHA-256 of Python's json.dumps(json.loads(text),
+// sort_keys=True). Clients compare such hashes with those of other executors. Therefore separators, escapes, key order and
+// the digits of floats must be exactly those of Python.
 package pyhash
 
 import (
@@ -28,8 +28,8 @@ func Sum(text []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Dumps returns a JSON document as Python writes it, with sorted keys and in ASCII. It rejects documents that package
-// jcs rejects, as the APIs and the workers do.
+// Dumps returns a JSON document as Python writes it, with sorted keys and in ASCII. It rejects the same documents as
+// package jcs.
 func Dumps(text []byte) ([]byte, error) {
 	value, err := jcs.Decode(text, jcs.Limits{})
 	if err != nil {
@@ -59,7 +59,7 @@ func appendValue(out []byte, value any) []byte {
 		return append(out, ']')
 	case map[string]any:
 		out = append(out, '{')
-		for i, key := range slices.Sorted(maps.Keys(v)) { // the order of UTF-8 is that of code points
+		for i, key := range slices.Sorted(maps.Keys(v)) { // sorting UTF-8 bytes gives the order of code points, as in Python
 			if i > 0 {
 				out = append(out, ", "...)
 			}
@@ -71,7 +71,7 @@ func appendValue(out []byte, value any) []byte {
 	return out
 }
 
-// appendNumber keeps integers of any size, and writes every other number as the double that Python reads.
+// appendNumber writes integers of any size unchanged. It writes other numbers like Python, which reads them as doubles.
 func appendNumber(out []byte, literal string) []byte {
 	if literal == "-0" {
 		return append(out, '0')

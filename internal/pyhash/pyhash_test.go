@@ -25,7 +25,7 @@ for line in sys.stdin:
     print(json.dumps([dumped, hashlib.sha256(dumped.encode("utf-8")).hexdigest()]))
 `
 
-// compare compares the results for documents with CPython.
+// compare checks that Dumps and Sum return the same as CPython for each document.
 func compare(t *testing.T, documents []string) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -82,7 +82,8 @@ func TestVectorsOfCPython(t *testing.T) {
 	})
 }
 
-// TestAgainstCPythonAtRandom generates documents with all kinds of JSON values, difficult ones more often.
+// TestAgainstCPythonAtRandom compares Dumps and Sum with CPython for random documents. Difficult values, such as floats at
+// the limits of a format, are generated more often.
 func TestAgainstCPythonAtRandom(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// state is the result of reading one unit of a text.
+// state is the result of trying to read one encoded unit of a text.
 type state int
 
 const (
@@ -17,7 +17,8 @@ const (
 	missing              // the text ends within the unit
 )
 
-// unit is one encoded byte sequence in an encoding: the decoded bytes and the length of the text.
+// unit is a decoded escape sequence or character of a text: its decoded bytes, their number n, and the size of its encoded
+// form in the text.
 type unit struct {
 	bytes [utf8.UTFMax]byte
 	n     int
@@ -26,8 +27,8 @@ type unit struct {
 
 func one(b byte, size int) unit { return unit{bytes: [utf8.UTFMax]byte{b}, n: 1, size: size} }
 
-// node is a node in the prefix tree of the windows of all values. Common prefixes are compared once, so that many
-// values take no longer than one.
+// node is a node in the prefix tree (trie) of the windows of all values. The tree compares a common prefix only once, so
+// that searching for many values takes no longer than for one.
 type node struct {
 	labels []byte
 	next   []*node
@@ -64,8 +65,8 @@ func (n *node) add(value string) {
 	}
 }
 
-// windowOf returns the number of bytes of a value to search for. It does not split characters, except in values that
-// are not text.
+// windowOf returns the length in bytes of the prefix of a value to search for. The prefix ends between two characters,
+// unless the value is not UTF-8.
 func windowOf(value string) int {
 	if len(value) <= window {
 		return len(value)
@@ -78,7 +79,7 @@ func windowOf(value string) int {
 	return window
 }
 
-// encoding is an encoding of values.
+// encoding searches for values in one encoding, such as base64. next decodes the next unit of a text.
 type encoding struct {
 	next  func(text []byte, at, seen int) (unit, state)
 	root  *node
@@ -101,7 +102,7 @@ func (s *encoding) child(n *node, b byte) *node {
 	return n.child(b)
 }
 
-// walk is match for text without escapes, and reports whether the text is such.
+// walk is a faster version of match for text without escapes. It returns false if it meets a byte that may start an escape.
 func (s *encoding) walk(text []byte, from int) (found match, same bool) {
 	place := s.root
 	for at := from; len(place.next) > 0; {
@@ -122,7 +123,7 @@ func (s *encoding) walk(text []byte, from int) (found match, same bool) {
 	return found, true
 }
 
-// match finds the windows of values that begin at a position.
+// match finds the longest window of a value that begins at a position.
 func (s *encoding) match(text []byte, from int) (found match) {
 	place, seen := s.root, 0
 	for at := from; len(place.next) > 0; {
@@ -151,7 +152,7 @@ func (s *encoding) unit(text []byte, at, seen int) (unit, state) {
 	return s.next(text, at, seen)
 }
 
-// tail is a value whose window was found. It continues as long as the text equals the value.
+// tail is a value whose window was found. The match extends as long as the text equals the rest of the value.
 type tail struct {
 	*encoding
 	value string
@@ -159,7 +160,7 @@ type tail struct {
 	skip  int // bytes of the held-back text that are known to match
 }
 
-// follow continues at a position. short reports that the text ended first.
+// follow extends the match from a position, and returns its end. short reports that the text ended before the match did.
 func (t *tail) follow(text []byte, from int) (end int, short bool) {
 	for t.seen < len(t.value) {
 		u, state := t.unit(text, from, t.seen)
@@ -185,7 +186,7 @@ func (t *tail) follow(text []byte, from int) (end int, short bool) {
 // escapes reports whether a byte may start an escape sequence.
 func escapes(b byte) bool { return b == '\\' || b == '%' }
 
-// fold normalizes a byte for comparison: it ignores case, and reads the plus of a form as a space.
+// fold normalizes a byte for comparison: it converts letters to one case, and the + of a URL-encoded form to a space.
 func fold(b byte) byte {
 	if b == '+' {
 		return ' '
@@ -210,8 +211,8 @@ func lower(b byte) byte {
 
 const base64Group = 3
 
-// base64Core returns the characters of a value's base64 that do not depend on adjacent bytes, if shift bytes precede
-// the value.
+// base64Core returns the part of a value's base64 form that does not depend on the bytes before and after the value. shift
+// is the number of bytes before the value in its base64 group.
 func base64Core(value string, shift int) string {
 	text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
 	text = strings.TrimRight(text, "=")

@@ -5,8 +5,8 @@ import "io"
 // piece is the number of bytes read at once.
 const piece = 32 << 10
 
-// Reader returns the data of another reader with a star for each byte of a value, so that the announced length stays
-// valid.
+// Reader returns the data of another reader with each byte of a value replaced by a star. The length does not change, so
+// that a Content-Length stays valid.
 func (m *Redactor) Reader(from io.Reader) io.Reader {
 	return &reader{from: from, stream: Stream{redactor: m, even: true}, buffer: make([]byte, piece)}
 }

@@ -4,18 +4,19 @@ package redact
 
 import "strings"
 
-// Stars replaces a value.
+// Stars is the text that replaces a value.
 const Stars = "***"
 
 const (
-	// Shortest is the minimum length in bytes of a value to redact. Shorter values would occur in ordinary words and
-	// numbers.
+	// Shortest is the minimum length in bytes of a value to redact. Shorter values could occur by chance in ordinary words
+	// and numbers.
 	Shortest = 8
-	// window is the length of the prefix that identifies a value. It limits the held-back part of a stream, and the
-	// cost for a value that repeats one letter. The match then extends as long as the text equals the value.
+	// window is the length in bytes of the prefix by which a value is found. From there, the match extends as long as the
+	// text equals the value. A short prefix limits the text that a stream must hold back, and the cost of searching for
+	// a value that repeats one letter.
 	window = 64
-	// shortestLine and mostLines limit which lines of a value are searched for separately, for example those of a PEM
-	// file.
+	// The lines of a value, for example of a PEM file, are searched for separately too. shortestLine is the minimum length
+	// of such a line in bytes, and mostLines the maximum number of lines.
 	shortestLine = 16
 	mostLines    = 100
 )
@@ -31,14 +32,14 @@ type Redactor struct {
 // New returns a Redactor for values, or nil if all of them are too short.
 func New(values []string) *Redactor {
 	texts, base64 := &node{}, &node{}
-	raw := false // a value looks as if it were escaped
+	raw := false // whether a value itself looks like escaped text
 	for _, value := range values {
 		for _, one := range []string{value, strings.TrimSpace(value)} {
 			if len(one) < Shortest {
 				continue
 			}
 			raw = raw || strings.ContainsAny(one, `\%`)
-			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // letters outside ASCII are not folded
+			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // fold handles only ASCII, so other cases of letters are added here
 				texts.add(folded(cased))
 			}
 			for shift := range base64Group {
@@ -67,7 +68,7 @@ func New(values []string) *Redactor {
 	return m
 }
 
-// begin collects the bytes with which a value can begin.
+// begin fills in begins: the bytes with which an encoded value can begin. The search skips all others.
 func (m *Redactor) begin() {
 	for i := range m.begins {
 		b := byte(i)
@@ -104,8 +105,8 @@ func (m *Redactor) Even(text string) string {
 	return redacted + s.End()
 }
 
-// find searches for values that begin at a position and returns the longest matches. short is true if the text ends
-// before the result is certain.
+// find returns the longest matches of values that begin at a position. short is true if the text ends before the result is
+// certain, so that more text is needed.
 func (m *Redactor) find(text []byte, from int) (end int, found []tail, short bool) {
 	take := func(r match, of ...*encoding) {
 		short = short || r.short

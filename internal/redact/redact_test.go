@@ -54,8 +54,8 @@ func spellings(t *testing.T, value string) map[string]string {
 	return all
 }
 
-// most is the maximum number of characters of a spelling that may remain: the ends of base64 that the value shares with
-// adjacent bytes.
+// most is the maximum number of characters of an encoded value that may remain unredacted. In base64, the first and last
+// characters also depend on adjacent bytes, so they cannot be found.
 const most = 16
 
 func TestEverySpellingIsRedactedWhereverItIsCut(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTheLongestOfSeveralIsRedacted(t *testing.T) {
 	}
 }
 
-// Tokens of one issuer share a prefix that is longer than the window.
+// Tokens of one issuer can share a prefix that is longer than the window. Each must still be redacted to its end.
 func TestValuesThatBeginAlikeAreRedactedToTheirEnds(t *testing.T) {
 	t.Parallel()
 	head := "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + strings.Repeat("eyJpc3MiOiJodHRwczov", 3)
@@ -233,7 +233,7 @@ func FuzzStreamsAreTexts(f *testing.F) {
 	})
 }
 
-// BenchmarkHostileOutput uses output that makes the search slow: nearly a whole value begins at every byte.
+// BenchmarkHostileOutput measures output that makes the search slow: at every byte, nearly a whole value seems to begin.
 func BenchmarkHostileOutput(b *testing.B) {
 	for _, count := range []int{1, 64} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) {

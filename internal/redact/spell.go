@@ -6,19 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a byte unchanged.
+// plain reads one byte of text without an encoding.
 func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read }
 
 // nested is the maximum depth of JSON strings within JSON strings.
 const nested = 2
 
-// escaped reads a string of JSON, Python or a similar language, nested in up to depth other strings.
+// escaped returns a function that reads one unit of a string literal of JSON, Python or a similar language. The literal may
+// be nested in up to depth other string literals.
 func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	if depth == 0 {
 		return plain
 	}
 	inner := escaped(depth - 1)
-	// char reads one character of the encoding inside this one. The character must be one byte.
+	// char reads one character of the nested literal, at depth-1. The character must be one byte.
 	char := func(text []byte, at int) (byte, int, state) {
 		if at >= len(text) {
 			return 0, at, missing
@@ -66,7 +67,7 @@ func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	}
 }
 
-// unicode reads \uXXXX, or a surrogate pair of two.
+// unicode reads one \uXXXX escape, or two that form a surrogate pair.
 func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int, state), char func([]byte, int) (byte, int, state)) (unit, state) {
 	const width = 4
 	value, end, found := digits(text, end, width)
@@ -95,12 +96,12 @@ func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int,
 	return u, read
 }
 
-// nesting is the maximum number of times that a percent sign may be escaped again.
+// nesting is the maximum number of times that a percent-encoded text may be encoded again, as in %2541.
 const nesting = 3
 
-// percented reads a part of a URL or a form.
+// percented reads one unit of percent-encoded text, as in a URL or a form.
 func percented(text []byte, at, _ int) (unit, state) {
-	if text[at] == '+' { // a space in a form; another spelling covers a literal plus
+	if text[at] == '+' { // a space in a form; another encoding finds a literal plus
 		return one('+', 1), read
 	}
 	if text[at] != '%' {
@@ -129,7 +130,7 @@ func hexFirsts(first byte) string {
 	return string(digit)
 }
 
-// hexed reads two digits and the separators that hex dumps insert.
+// hexed reads one byte as two hexadecimal digits. Before the digits it skips separators, which hex dumps insert.
 func hexed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {
@@ -161,7 +162,8 @@ func hexByte(text []byte, at int) (byte, state) {
 	return value, read
 }
 
-// base64ed reads a character of either alphabet. It skips line breaks and decodes the escapes of URLs and JSON strings.
+// base64ed reads one character of either base64 alphabet. It skips line breaks, and decodes escapes of URLs and JSON
+// strings.
 func base64ed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {

@@ -2,11 +2,11 @@ package redact
 
 import "strings"
 
-// Stream redacts text that arrives in pieces, because a value may begin in one and end in another. It holds back a
-// possible beginning of a value, whose length is limited. A nil stream redacts nothing.
+// Stream redacts text that arrives in pieces, where a value may begin in one piece and end in another. It holds back text
+// that may be the beginning of a value; the length of this text is limited. A nil stream redacts nothing.
 type Stream struct {
 	redactor *Redactor
-	even     bool // as many stars as the value has bytes
+	even     bool // replace each byte of a value by a star, instead of each value by Stars
 	held     string
 	inside   []tail // matched values that continue as long as the text equals one of them
 	reach    int    // bytes of held that belong to a match
@@ -75,8 +75,8 @@ func (s *Stream) pass(piece string, last bool) string {
 	return out.String()
 }
 
-// follow continues the matches found before a position, and returns their end. Matches that may continue in the next
-// piece stay in inside. It holds back an incomplete unit at the end of the text.
+// follow extends the matches in inside from a position, and returns their end. Matches that may continue in the next piece
+// stay in inside. An incomplete unit at the end of the text is held back.
 func (s *Stream) follow(text []byte, from int, last bool, out *strings.Builder) int {
 	end, least, on := from+s.reach, len(text), s.inside[:0]
 	for _, one := range s.inside {

@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics holds the metrics of /metrics. Labels have few values by design: routes are patterns, never paths.
+// Metrics contains the metrics of /metrics. Each label must have few values, so a route's label is its pattern and never a
+// path.
 type Metrics struct {
 	registry   *prometheus.Registry
 	requests   *prometheus.CounterVec
@@ -21,7 +22,7 @@ type Metrics struct {
 	queued     *prometheus.HistogramVec
 }
 
-// NewMetrics returns the metrics of a process in a separate registry.
+// NewMetrics returns the metrics of a server in their own Prometheus registry.
 func NewMetrics(version string) *Metrics {
 	quick := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}
 	m := &Metrics{
@@ -67,7 +68,7 @@ func (m *Metrics) Gauge(name, help string, labels map[string]string, read func()
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }
 
-// Counter registers a number that only grows and is read on each request of /metrics.
+// Counter registers a number that never decreases and is read on each request of /metrics.
 func (m *Metrics) Counter(name, help string, labels map[string]string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }

@@ -8,8 +8,8 @@ import (
 
 type requestKey struct{}
 
-// Request collects facts about one request while it is served. Code that learns something useful for the log adds a
-// note; the log line is written once, at the end.
+// Request collects attributes for the log line of one request. Code adds notes while the request is served, and the line is
+// written at the end.
 type Request struct {
 	ID string
 

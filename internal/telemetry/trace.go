@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces creates spans. Without an export they are not recorded, which costs almost nothing. They still have IDs: runs
-// store their trace ID, and traceparent is read and forwarded.
+// Traces creates spans. If no collector is configured, spans are not recorded and cost almost nothing. They still have IDs,
+// because runs store their trace ID and traceparent is forwarded.
 type Traces struct {
 	provider *sdktrace.TracerProvider
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/terminal"
 )
 
-// For any output, however it is split, only text and colours remain.
+// FuzzFilter checks that only text and colours remain of any output, however it is split into pieces.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{"\x1b[31mred\x1b[0m", "\x1b]0;t\a", "\x1bP1$r\x1b\\", "a\rb", "\x1b[?1049h", "\u009b2J\u202e", "\x1b\x1b[1m", "\x1b[1\x1b[2J"} {
 		f.Add(seed, 3, true)

@@ -9,8 +9,9 @@ import (
 	"unicode/utf16"
 )
 
-// Filter writes untrusted text. It keeps colours for a terminal. It removes every other escape sequence and control
-// character completely, however the text was split, so that none can move the cursor, set a title or answer a query.
+// Filter writes untrusted text to a terminal. It keeps colours if they are enabled. It removes all other escape sequences
+// and control characters, even if they are split between two writes. So text cannot move the cursor, set a title or make
+// the terminal answer a query.
 type Filter struct {
 	w        io.Writer
 	colours  bool
@@ -27,8 +28,8 @@ const (
 	ground  state = iota
 	escaped       // after ESC
 	control       // within ESC [ …, a control sequence
-	textual       // within ESC ] … and its kin, up to BEL or ST
-	textEsc       // after ESC within such a text
+	textual       // within ESC ] … or a similar string sequence, up to BEL or ST
+	textEsc       // after ESC within such a sequence
 )
 
 // maxSequence is the maximum length of a colour sequence.

@@ -15,7 +15,7 @@ const mostBytes = 64 << 10
 const remark = "# Encryption keys for stored secrets. The first key encrypts, all keys can decrypt.\n" +
 	"# Without this file the secrets are lost. Back it up, separately from the database.\n"
 
-// Read reads a key file. open reports that users other than the owner may read it.
+// Read reads a key file. open is true if other users than the owner may read the file, which is a mistake.
 func Read(path string) (keys Keys, open bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,7 +61,8 @@ func (k Keys) Write(path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes a rename durable: if a power failure removed a key, its secrets would be lost.
+// syncDir syncs the directory of a renamed file, so that a power failure cannot undo the rename. Without the new key file,
+// its secrets would be lost.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

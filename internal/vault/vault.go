@@ -21,7 +21,8 @@ const (
 	idLength = 16
 )
 
-// key is one key. Its ID is derived from it, so that a wrong key is recognized.
+// key is one encryption key. Its ID is derived from the key and stored with each encrypted text, so that a wrong key is
+// recognized.
 type key struct {
 	id   string
 	text string // as written in the file
@@ -31,7 +32,7 @@ type key struct {
 // Keys holds the keys of a server: the first encrypts, and all can decrypt. The zero value can do neither.
 type Keys struct{ all []key }
 
-// ErrUnknownKey reports that a text was encrypted with a missing key.
+// ErrUnknownKey is returned if a text was encrypted with a key that Keys does not contain.
 var ErrUnknownKey = errors.New("it was encrypted with another key")
 
 // Parse parses keys, one per line or separated by commas, each 32 bytes in base64 or hex. Lines that start with # are
@@ -80,7 +81,7 @@ func of(raw []byte) (key, error) {
 	return key{id: hex.EncodeToString(sum[:])[:idLength], text: base64.StdEncoding.EncodeToString(raw), aead: aead}, err
 }
 
-// Fresh prepends a new random key.
+// Fresh returns the keys with a new random key in front, which encrypts from then on.
 func (k Keys) Fresh() (Keys, error) {
 	raw := make([]byte, keyBytes)
 	rand.Read(raw) // never fails: crypto/rand ends the process instead
@@ -99,7 +100,7 @@ func (k Keys) ID() string {
 	return k.all[0].id
 }
 
-// Has reports whether a key exists.
+// Has reports whether the keys include one with the given ID.
 func (k Keys) Has(id string) bool {
 	for _, one := range k.all {
 		if one.id == id {
@@ -115,13 +116,14 @@ func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.all)) }
 // GoString hides the keys from logs.
 func (k Keys) GoString() string { return k.String() }
 
-// Seal encrypts a text bound to the parts in about. Open needs the same parts in the same order.
+// Seal encrypts a text and binds it to its context about, such as the names of its workspace and secret. Open needs the
+// same values in the same order.
 func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err error) {
 	if len(k.all) == 0 {
 		return "", nil, errors.New("no encryption key is available")
 	}
 	first := k.all[0]
-	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the nonce is random: it makes one itself, and puts it before the text
+	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the AEAD generates a random nonce and puts it before the text
 }
 
 // Open decrypts a text from Seal with the key of the given ID. It returns ErrUnknownKey if the key is missing, or

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/changes"
 )
 
-// slowest is how long a reader of an agent may take for one event.
+// slowest is the maximum time that a reader of an agent's events may take for one event.
 const slowest = 20 * time.Second
 
 func (a *API) followAgent() {
@@ -42,8 +42,8 @@ func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer reader.Close()
-	// The draft is read again after the reader is registered. So no save is missed: earlier saves are in this draft,
-	// and later ones are events.
+	// The draft is read again after the reader is registered, so that no save is missed: an earlier save is in this draft,
+	// and a later one is an event.
 	if agent, err = a.Agents.Get(ctx, actor(ctx), agent.ID); err != nil {
 		a.Problems.Write(w, r, err)
 		return
@@ -51,12 +51,12 @@ func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
 	for event := changes.DraftSaved(agent.Draft); err == nil; event, err = s.change(ctx, reader) {
 		if err := s.sendChange(event); err != nil {
-			return // the reader has gone, or takes too long
+			return // the reader disconnected or is too slow
 		}
 	}
 }
 
-// change waits for an event, and writes a heartbeat whenever none came for a while.
+// change waits for an event. It writes a heartbeat at each interval without an event.
 func (s *eventStream) change(ctx context.Context, reader *changes.Reader) (changes.Event, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, s.beat)

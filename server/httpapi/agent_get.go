@@ -26,7 +26,8 @@ func answerWith(agent registry.Agent) *agentAnswer {
 	return &agentAnswer{ETag: strconv.Quote(strconv.FormatInt(agent.Draft.Revision, 10)), Body: agentOf(agent)}
 }
 
-// answerWithOrigin also reports whether the agent's source has a newer version.
+// answerWithOrigin returns the answer about an agent. If the agent is a copy, it adds whether the original has a newer
+// version.
 func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agentAnswer, error) {
 	answer := answerWith(agent)
 	if agent.Origin == nil {

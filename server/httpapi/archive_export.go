@@ -40,8 +40,8 @@ func (a *API) writeArchive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// archiveName returns the file name for the browser. It contains the agent's name if the archive has one agent with a
-// valid name.
+// archiveName returns the file name for downloads: the agent's name if the archive has only one agent and the name is
+// valid, else a general name.
 func archiveName(agents []string) string {
 	if len(agents) == 1 && registry.CheckName(agents[0]) == nil {
 		return agents[0] + ".tar.gz"

@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 )
 
-// The server waits for the rest of half an archive before it answers; without a deadline it waited forever.
+// If a client sends only half of an archive, the deadline must stay set. The server reads the rest before it answers, and
+// would otherwise wait forever.
 func TestHalfAnArchiveIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	api := httpapi.New(httpapi.Options{Archives: archives.New(archives.Options{}), Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, Now: time.Now})

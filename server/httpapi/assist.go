@@ -47,7 +47,7 @@ type ChangeBody struct {
 	Description string      `json:"description,omitempty" maxLength:"20000" doc:"Required for the task change."`
 }
 
-// SpotBody is the place in a file of a draft at which a person types.
+// SpotBody is the cursor position in a file of a draft, at which code is completed.
 type SpotBody struct {
 	Agent  string `json:"agent" minLength:"1" maxLength:"100" doc:"Name or identifier."`
 	File   string `json:"file" minLength:"1" maxLength:"300" doc:"Path of the file. Its text may differ from the saved draft."`
@@ -183,9 +183,10 @@ func (a *API) proposalOf(shape reflect.Type) map[string]*huma.Response {
 	}}}
 }
 
-// propose answers with the proposal, or with the events on the way to it.
+// propose answers with a proposal of the language model. If the client accepts an event stream, it sends an event for each
+// attempt, and then the proposal.
 func (a *API) propose(ctx context.Context, accept string, ask func(context.Context, func(assist.Attempt)) (any, error)) (*streamAnswer, error) {
-	if err := gate.Require(ctx, registry.RunScope); err != nil { // a proposal is run
+	if err := gate.Require(ctx, registry.RunScope); err != nil { // because the proposed program is run
 		return nil, err
 	}
 	if strings.Contains(accept, "text/event-stream") {

@@ -11,14 +11,14 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// bodyChecks validates bodies against the schemas of the description. The framework's own validation treats dots in
-// file names as path separators, and its messages repeat values.
+// bodyChecks validates request bodies against the schemas of the API description. It replaces the framework's validation,
+// which treats dots in file names as path separators and repeats values in its messages.
 type bodyChecks struct {
 	api  *huma.OpenAPI
 	once sync.Map // operation ID → func() (*schema.Schema, error)
 }
 
-// check lists the errors in the body of an operation, by JSON pointer. value is the body's value.
+// check returns an error with every violation in the body of an operation, by JSON pointer. value is the decoded body.
 func (b *bodyChecks) check(op *huma.Operation, body []byte, value any) error {
 	if op.RequestBody == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *bodyChecks) check(op *huma.Operation, body []byte, value any) error {
 	return nil
 }
 
-// compile builds one schema from an operation's body and everything it refers to.
+// compile builds one schema from the schema of an operation's body and all components that it refers to.
 func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 	root := op.RequestBody.Content["application/json"].Schema
 	definitions := map[string]*huma.Schema{}

@@ -9,15 +9,15 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Values of Cache-Control. A shared cache must not keep the answer of a route that needs a caller.
+// Values of Cache-Control. Answers to authenticated callers are private, so that shared caches do not store them.
 const (
 	untilChecked  = "no-cache"
 	privateForNow = "private, no-cache"
 	privateForAll = "private, max-age=31536000, immutable"
 )
 
-// lifetime returns how long the answer about a version may be used. An exact version never has other content; latest and
-// a range may name another version a moment later.
+// lifetime returns the Cache-Control of an answer about a version. The content of an exact version never changes. latest
+// and ranges may resolve to another version at any time.
 func lifetime(version string) string {
 	switch registry.KindOf(version) {
 	case registry.Exact, registry.ByDigest:
@@ -27,7 +27,7 @@ func lifetime(version string) string {
 	return privateForNow
 }
 
-// sendOnce answers with an ETag, the hash of the answer, and with 304 if the client has that answer already.
+// sendOnce calls work and sends its answer with a hash of it as ETag. If the client already has that answer, it sends 304.
 func sendOnce(w http.ResponseWriter, r *http.Request, caching string, work func(http.ResponseWriter)) {
 	held := &heldAnswer{header: w.Header()}
 	work(held)

@@ -15,8 +15,8 @@ import (
 
 const problemRef = "#/components/schemas/Problem"
 
-// complete adds the parts of the description that many operations share: the errors and headers of the gate, required
-// headers, null, examples. It may be called again after more operations were added.
+// complete adds to the API description what many operations share: the errors and headers of the gate, required headers,
+// nullable members and examples. It may be called again after more operations were added.
 func complete(api *huma.OpenAPI) error {
 	known, err := readExamples()
 	if err != nil {
@@ -64,12 +64,13 @@ func completeOperation(op *huma.Operation, method, path string) {
 				Name: gate.WorkspaceParameter, In: "query", Description: "Same as " + gate.WorkspaceHeader + ".", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(100)},
 			})
 		}
-		// An unknown workspace, and too many wrong tokens, are answered before the operation sees the request.
+		// The gate answers with these errors before the operation gets the request, for example for an unknown workspace or
+		// too many wrong tokens.
 		for _, code := range []fault.Code{fault.BadRequest, fault.Unauthenticated, fault.Forbidden, fault.NotFound, fault.TooManyRequests} {
 			addRefusal(op, code)
 		}
 	}
-	if op.RequestBody != nil { // its memory is reserved
+	if op.RequestBody != nil { // reserving memory for the body can fail
 		addRefusal(op, fault.TooManyRequests)
 	}
 	for _, p := range op.Parameters {
@@ -77,7 +78,7 @@ func completeOperation(op *huma.Operation, method, path string) {
 			addRefusal(op, fault.IdempotencyMismatch)
 		}
 		if p.In == "header" && p.Name == "If-Match" {
-			described := *p.Schema // the framework checks requests with the original, and the handler has the better message
+			described := *p.Schema // changed only in a copy: the framework checks requests with the original, and the handler's message is better
 			described.Pattern = `^(\*|(W/)?"[1-9][0-9]{0,17}")$`
 			p.Schema, p.Required = &described, op.Responses[strconv.Itoa(problem.Status(fault.PreconditionRequired))] != nil
 			addRefusal(op, fault.BadRequest)
@@ -94,7 +95,7 @@ func addParameter(op *huma.Operation, p *huma.Param) {
 	op.Parameters = append(op.Parameters, p)
 }
 
-// addRefusal describes an error that is answered as a problem document, in addition to any other form.
+// addRefusal adds an error response with a problem document to an operation. Other media types of the response stay.
 func addRefusal(op *huma.Operation, code fault.Code) {
 	status := strconv.Itoa(problem.Status(code))
 	if op.Responses[status] == nil {
@@ -103,7 +104,7 @@ func addRefusal(op *huma.Operation, code fault.Code) {
 	op.Responses[status].Content[problem.MediaType] = &huma.MediaType{Schema: &huma.Schema{Ref: problemRef}}
 }
 
-// keyParameter is the header of every operation whose answer can be repeated.
+// keyParameter returns the Idempotency-Key header of an operation.
 func keyParameter() *huma.Param {
 	return &huma.Param{
 		Name: keyHeader, In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
@@ -111,7 +112,7 @@ func keyParameter() *huma.Param {
 	}
 }
 
-// admitNull lets the members be null whose Go fields are encoded as null: pointers that are not omitted.
+// admitNull makes members nullable in a schema if their Go fields can be encoded as null: pointers without omitempty.
 func admitNull(schema *huma.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

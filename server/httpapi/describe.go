@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// contract is the version of the API itself, independent of the binary's version, because the description is under
-// version control.
+// contract is the version of the API in its description. It is independent of the binary's version, so that a release does
+// not change the committed description.
 const contract = "1.0"
 
 // describe returns the base configuration of the API's description.
@@ -75,7 +75,7 @@ func describe(base string) huma.Config {
 	}
 }
 
-// plainJSON writes JSON without escaping <, > and &. It writes nothing unless the whole value could be encoded.
+// plainJSON returns a format that writes JSON without escaping <, > and &. If a value cannot be encoded, it writes nothing.
 func plainJSON() huma.Format {
 	return huma.Format{
 		Marshal: func(w io.Writer, v any) error {
@@ -99,12 +99,13 @@ func plainJSON() huma.Format {
 	}
 }
 
-// misfit points to a value that matches its field's schema but not its Go type, such as an integer beyond 64 bits. The framework passes on only the text of an error, so the text is the pointer.
+// misfit is the JSON pointer of a value that matches its field's schema but not its Go type, such as an integer beyond 64
+// bits. It is also the text of the error, because the framework passes on only that.
 type misfit string
 
 func (m misfit) Error() string { return string(m) }
 
-// misfitAt builds a misfit from a decoder's path, in which nested structs appear by their Go names.
+// misfitAt returns a misfit for the path in a decoder's error. It omits embedded structs, which the path names too.
 func misfitAt(path string) misfit {
 	var pointer strings.Builder
 	for part := range strings.SplitSeq(path, ".") {
@@ -115,7 +116,7 @@ func misfitAt(path string) misfit {
 	return misfit(pointer.String())
 }
 
-// nameOf names the schemas whose Go names are too short outside their package.
+// nameOf returns the name of a type's schema. It replaces Go names that are unclear without the package name.
 func nameOf(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[runs.Answer]():
@@ -128,7 +129,7 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finish corrects assumptions of the framework and completes the description.
+// finish corrects the parts of the API description that the framework generates wrongly, and completes it.
 func (a *API) finish() {
 	problemSchema(a.huma.OpenAPI())
 	if err := complete(a.huma.OpenAPI()); err != nil {
@@ -154,8 +155,8 @@ func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower layers, which do not
-// depend on OpenAPI.
+// fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower layers. They are defined
+// here because those layers do not depend on OpenAPI.
 type fileSchema struct{}
 
 // Schema describes a file: text is a string, and other content is base64 in an object.
@@ -236,7 +237,7 @@ func describeRefusal(op *huma.Operation, ref string) {
 	}
 }
 
-// serversAt returns the base path of the API on the server that the description was fetched from.
+// serversAt returns the list of servers in the description: the server that sent it, with its base path.
 func serversAt(base string) []*huma.Server {
 	return []*huma.Server{{URL: cmp.Or(base, "/"), Description: "This server."}}
 }

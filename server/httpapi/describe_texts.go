@@ -10,16 +10,17 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// The description says more than the framework checks: the operations check these rules themselves, with better messages.
+// The API description contains rules about texts and integers that the framework does not check. The operations check them,
+// with better messages.
 
-// maxInteger is the largest integer that every client can represent. Larger ones are refused.
+// maxInteger is the largest integer that a double, and so every client, represents exactly. Larger integers are refused.
 const maxInteger = 1<<53 - 1
 
 // plainText matches text without control characters, except for tabs and line breaks, and without characters that
 // databases or YAML cannot represent.
 const plainText = "^[^\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F\uFEFF\uFFFE\uFFFF]*$"
 
-// agentName and variableName match names as registry.CheckName and registry.CheckVariable want them.
+// agentName and variableName match the names that registry.CheckName and registry.CheckVariable accept.
 const (
 	agentName    = "^[a-z][a-z0-9_-]{0,62}$"
 	variableName = "^[A-Za-z_][A-Za-z0-9_]{0,63}$"
@@ -28,7 +29,7 @@ const (
 // checkedPatterns lists the patterns that the operations check themselves, with better messages.
 func checkedPatterns() []string { return []string{plainText, agentName} }
 
-// namesOf returns the patterns of the path parameters that name something new, by operation.
+// namesOf returns the path parameter of an operation that may name a new resource, and the pattern of valid names.
 func namesOf(operation string) (parameter, pattern string) {
 	switch operation {
 	case "putToolSet":
@@ -41,7 +42,7 @@ func namesOf(operation string) (parameter, pattern string) {
 	return "", ""
 }
 
-// texts lists the members and parameters that hold text which people wrote.
+// texts lists the members and parameters that contain text written by people.
 func texts() []string {
 	return []string{"title", "description", "comment", "changelog", "label", "note", "reason", "q", "tag"}
 }
@@ -77,7 +78,8 @@ func describeTexts(api *huma.OpenAPI, op *huma.Operation) {
 	}
 }
 
-// named says which members of a body a new resource needs. Saving takes the same body without them.
+// named adds the members that are required to create a resource to the schema of an operation's body. Saving uses the same
+// body, in which they are optional.
 func named(api *huma.OpenAPI, content *huma.MediaType, operation string) {
 	if len(content.Schema.AllOf) > 0 {
 		return // described already
@@ -123,7 +125,7 @@ func plain(s *huma.Schema) {
 	}
 }
 
-// bounded gives an integer the bounds that it has on this server.
+// bounded adds to an integer's schema the bounds that apply to all integers.
 func bounded(s *huma.Schema) {
 	if s.Type != huma.TypeInteger {
 		return
@@ -136,7 +138,7 @@ func bounded(s *huma.Schema) {
 	}
 }
 
-// checkedByOperations removes the rules from the text of a schema that the operations check themselves.
+// checkedByOperations removes from a schema's text the rules that the operations check themselves.
 func checkedByOperations(text string) (string, error) {
 	for _, p := range checkedPatterns() {
 		pattern, err := json.Marshal(p)

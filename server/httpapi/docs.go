@@ -15,8 +15,8 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// getDocs serves the API's description as one HTML page without external resources. Its scripts and
-// fonts are files of the Studio: without them it has no search and the theme and fonts of the system.
+// getDocs serves the API description as an HTML page without external resources. Its scripts and fonts are files of the
+// Studio. If the Studio was not built, the page has no search and uses the theme and fonts of the system.
 func (a *API) getDocs() {
 	a.router.Get("/docs", a.document("text/html; charset=utf-8", func() ([]byte, error) {
 		page, err := template.New("docs").Parse(docsPage)

@@ -25,8 +25,8 @@ type RequiredDraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
-// seen returns the draft revision that a caller acts on, from the header or the member. 0 means that there is no
-// member.
+// seen returns the draft revision that a caller acts on, from If-Match or the body's member revision. member is 0 if the
+// body has none.
 func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	if m.IfMatch == "" {
 		return registry.SeenRevision(member), nil
@@ -49,8 +49,8 @@ func (m RequiredDraftMatch) seen() (registry.Seen, error) {
 	return seenIn(m.IfMatch)
 }
 
-// seenIn parses an If-Match header such as "7". A proxy that compresses answers makes the ETag of an answer weak, so W/"7"
-// is the same. * stands for whatever revision is current.
+// seenIn parses an If-Match header such as "7". W/"7" means the same, because proxies that compress answers make ETags
+// weak. * means the current revision, whatever it is.
 func seenIn(header string) (registry.Seen, error) {
 	header = strings.TrimSpace(header)
 	if header == "*" {

@@ -37,10 +37,10 @@ type endpoint struct {
 	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// none is the type of a missing input or output.
+// none is the type for an endpoint without input or without output.
 type none struct{}
 
-// add registers an endpoint. The handler knows neither statuses nor problem documents.
+// add registers an endpoint. The handler returns plain values and errors; add converts them to statuses and documents.
 func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, error)) {
 	op := huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
@@ -80,11 +80,12 @@ func refusals(e endpoint) []int {
 	return statuses
 }
 
-// moduleBodyBytes is the size of the largest module in base64 plus space for the other fields.
+// moduleBodyBytes is the maximum size of a body that may contain a WebAssembly module: the largest module in base64, plus
+// space for the other fields.
 const moduleBodyBytes = specs.MaxModuleBytes/3*4 + 2<<20
 
-// enter reads and checks the body before the framework sees the request. It answers a repeated request from the stored
-// answer.
+// enter returns middleware that reads and checks the body before the framework handles the request. If the request repeats
+// an Idempotency-Key, it sends the stored answer.
 func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	most := e.bodyBytes
 	if most == 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// recordedAnswers has an answer of each operation, by the operation's ID. A test records them from a server.
+// recordedAnswers contains an example answer of each operation, by the operation's ID. A test records them from a server.
 //
 //go:embed answers.json
 var recordedAnswers []byte
 
-// examples are the examples of parameters, bodies and answers.
+// examples contains the examples in the API description.
 type examples struct {
 	parameters map[string]any
 	bodies     map[string]string

@@ -19,7 +19,7 @@ type Health struct {
 	Bucket         *BucketState  `json:"bucket,omitempty" doc:"Only where --s3-endpoint is set."`
 }
 
-// ServersState is the place of this server among those of its database.
+// ServersState describes this server and the other servers that share its database.
 type ServersState struct {
 	Others    int64 `json:"others" doc:"Other servers with a lease on the database."`
 	Leading   bool  `json:"leading" doc:"This server removes old data, carries out delayed approvals and sends webhooks."`

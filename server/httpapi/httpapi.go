@@ -1,6 +1,6 @@
-// Package httpapi is the REST API. It turns requests into calls of the studio package and their results into JSON, and
-// describes itself as OpenAPI 3.1. Each endpoint has one file. server/problem maps errors to HTTP; server/gate checks
-// access.
+// Package httpapi is the REST API. It translates requests into calls of the services in studio, and their results into
+// JSON. It generates its description as OpenAPI 3.1. Package server/problem maps errors to HTTP, and server/gate checks
+// access before a request gets here.
 package httpapi
 
 import (
@@ -60,7 +60,8 @@ type StatusProvider interface {
 	Capabilities(ctx context.Context, workspace string) (Capabilities, error)
 	Runtimes() RuntimeList
 	Health(ctx context.Context) Health
-	// Serving returns why no run should be sent to this server now, nil if one can: it stops, or it cannot record runs.
+	// Serving returns an error if load balancers should send no requests to this server, because it is shutting down or
+	// cannot record runs.
 	Serving() error
 }
 
@@ -106,7 +107,7 @@ type Options struct {
 	Now            func() time.Time
 }
 
-// API is the REST API. It is a router, so that other entry points can be added to it.
+// API is the REST API. Other APIs add their routes to its router.
 type API struct {
 	Options
 	router chi.Router
@@ -130,7 +131,7 @@ func New(o Options) *API {
 	return a
 }
 
-// Router returns the router, to which other entry points are added.
+// Router returns the router, to which other APIs add their routes.
 func (a *API) Router() chi.Router { return a.router }
 
 func (a *API) routes() {

@@ -25,9 +25,9 @@ const (
 	keyLength = 200
 )
 
-// once serves a request with an Idempotency-Key. It processes the first request and stores the answer; a repeated
-// request gets the stored answer. Processing continues when the client disconnects, because the client may come back
-// for the answer.
+// once serves a request with an Idempotency-Key. It processes the first request and stores the answer; a repeated request
+// gets the stored answer. Processing continues if the client disconnects, because the client can repeat the request to get
+// the answer.
 func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []byte, work func(http.ResponseWriter, *http.Request)) {
 	if len(key) > keyLength {
 		a.Problems.Write(w, r, fault.New(fault.BadRequest, "Idempotency-Key must have at most %d characters.", keyLength))
@@ -73,7 +73,8 @@ func keyOf(ctx context.Context) *registry.KeyRef {
 	return nil
 }
 
-// keyed returns a context in which the resource that is made next is noted in the request's idempotency key, if it has one.
+// keyed returns a context with the request's idempotency key, if it has one. The store then records in the key which
+// resource the request creates.
 func keyed(ctx context.Context) context.Context {
 	if ref := keyOf(ctx); ref != nil {
 		return registry.WithKey(ctx, *ref)
@@ -81,8 +82,8 @@ func keyed(ctx context.Context) context.Context {
 	return ctx
 }
 
-// repeatMade answers a repetition of a request that made something and whose answer was not stored: its server died, or it is
-// still in progress.
+// repeatMade answers a repeated request that has created a resource but has no stored answer, because the server was
+// killed or because the first request is still in progress.
 func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.Made) {
 	path, status := Base+"/code-agents/"+made.ID, http.StatusCreated
 	switch made.Kind {
@@ -109,7 +110,8 @@ func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.M
 		path = Base + "/tasks/" + made.ID
 	case registry.MadeAgent:
 	}
-	// The route that reads the resource gives the same body. A request within a request needs a routing context of its own.
+	// The route that reads the resource returns the same body as the one that creates it. The inner request needs its own
+	// routing context.
 	get, err := http.NewRequestWithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil), http.MethodGet, path, nil)
 	if err != nil {
 		a.Problems.Write(w, r, err)
@@ -127,7 +129,7 @@ func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.M
 	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected
 }
 
-// replay sends an answer that is made again from the record.
+// replay sends an answer that is created again from the stored resource.
 func (a *API) replay(w http.ResponseWriter, r *http.Request, status int, location string, body any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -150,7 +152,7 @@ func inProgress() error {
 	return &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress. Try again in a second.", RetryAfter: time.Second}
 }
 
-// repeat sends the stored answer.
+// repeat answers a repeated request: with the stored answer, or with an error if the request differs from the first one.
 func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.IdempotencyKey, hash string) {
 	switch {
 	case known.BodyHash != hash:
@@ -174,13 +176,13 @@ func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.Idem
 	}
 }
 
-// keep processes a request and stores the answer before sending it. Answers that ask the client to retry are not
-// stored.
+// keep processes a request and stores the answer before it sends it. It does not store answers after which the client
+// should retry.
 func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.IdempotencyKey, work func(http.ResponseWriter, *http.Request)) {
 	held := &heldAnswer{header: w.Header()}
 	kept := false
 	defer func() {
-		if !kept { // also after a panic or if the answer could not be stored: the next attempt starts over
+		if !kept { // also after a panic, or if storing failed: release the key, so that a retry is processed
 			a.release(r.Context(), key)
 		}
 	}()
@@ -194,7 +196,7 @@ func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.Idempote
 		kept = true
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected; it may come back for this answer
+	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected; a retry gets the stored answer
 }
 
 func (a *API) complete(ctx context.Context, key registry.IdempotencyKey, held *heldAnswer) error {
@@ -219,7 +221,7 @@ func (a *API) release(ctx context.Context, key registry.IdempotencyKey) {
 	}
 }
 
-// requestHash returns a hash that is equal for equal requests.
+// requestHash returns a hash of a request, to detect that an Idempotency-Key is used for a different request.
 func requestHash(r *http.Request, body []byte) string {
 	h := sha256.New()
 	for _, part := range []string{r.Method, r.URL.RequestURI(), r.Header.Get("If-Match"), r.Header.Get("Prefer")} {
@@ -259,7 +261,7 @@ func (h *heldAnswer) code() int {
 	return h.status
 }
 
-// lasting returns the headers that belong to the answer, without those of a single request.
+// lasting returns the headers to store with the answer. It omits those that differ for each request, such as its ID.
 func (h *heldAnswer) lasting() http.Header {
 	kept := http.Header{}
 	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied", "Atelier-Deprecated", "Atelier-Draft-Revision", "Atelier-Renamed", "Atelier-Warning"} {

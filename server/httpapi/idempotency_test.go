@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// forgetful is a key store in which keys cannot be completed.
+// forgetful is a key store that fails to store answers.
 type forgetful struct{ held map[string]bool }
 
 func (f forgetful) ReserveKey(_ context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
@@ -35,7 +35,7 @@ func (f forgetful) ReleaseKey(_ context.Context, _, key string) error {
 	return nil
 }
 
-// Regression: a key whose answer could not be stored stayed "at work" until the server was restarted.
+// Regression: if an answer could not be stored, its key stayed reserved until the server was restarted.
 func TestAnAnswerThatCannotBeStoredCanBeAskedForAgain(t *testing.T) {
 	t.Parallel()
 	keys := forgetful{held: map[string]bool{}}

@@ -14,7 +14,7 @@ type ModelSwitchBody struct {
 	Model string `json:"model,omitempty" maxLength:"200" doc:"One of the models that the server offers (default: the one that the workspace has)."`
 }
 
-// languageModel adds the endpoints of the language model of a workspace.
+// languageModel adds the endpoints for a workspace's settings of the language model.
 func (a *API) languageModel() {
 	type out struct{ Body llm.State }
 	add(a, endpoint{

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// DescribeToo adds the routes of another entry point to the description.
+// DescribeToo adds the routes of another API to the description.
 func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
 	if err := describe(a.huma.OpenAPI()); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a *API) getManifestSchema() {
 	a.router.Get("/schemas/agent.json", a.document("application/schema+json", agents.SettingsSchema))
 }
 
-// document serves a document that does not change while the server runs. It is made for the first request.
+// document serves a document that does not change while the server runs. It calls make once, at the first request.
 func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFunc {
 	once := sync.OnceValues(make)
 	return func(w http.ResponseWriter, r *http.Request) {

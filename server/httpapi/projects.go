@@ -227,7 +227,7 @@ func archiveContent() map[string]*huma.MediaType {
 	return content
 }
 
-// isArchive reports whether a body is sent as an archive. If not, it answers.
+// isArchive reports whether the content type of a request is that of an archive. If not, it answers with an error.
 func (a *API) isArchive(w http.ResponseWriter, r *http.Request) bool {
 	is := slices.Contains(projectTypes(), r.Header.Get("Content-Type"))
 	if !is {

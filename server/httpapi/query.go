@@ -13,9 +13,9 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// checkQuery rejects query parameters that a route does not describe, and those that are given twice, because two
-// readers could choose different values. It checks every route of the router, also those of other entry points: a route
-// without a description has no parameters.
+// checkQuery rejects query parameters that a route's description does not contain. It also rejects repeated parameters,
+// because a proxy and the server could choose different values. It checks all routes of the router; a route without a
+// description has no parameters.
 func (a *API) checkQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -28,8 +28,8 @@ func (a *API) checkQuery(next http.Handler) http.Handler {
 	})
 }
 
-// openQueries are pages of a browser, whose queries are for the page or come from an OpenID provider, and the addresses of
-// MCP, which checks its own.
+// openQueries returns the routes whose queries are not checked here: pages, whose queries are read by the page or come from
+// an OpenID provider, and the MCP addresses, which check their queries themselves.
 func openQueries() []string {
 	return []string{
 		"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.SignInPath, callbackPath,
@@ -66,7 +66,8 @@ func (a *API) queryFault(r *http.Request) error {
 	return nil
 }
 
-// parameters returns the query parameters of a route from its description. The gate reads the workspace of every GET.
+// parameters returns the query parameters of a route from its description. Every GET also has the parameter workspace,
+// which the gate reads.
 func (a *API) parameters(method, route string) map[string]*huma.Schema {
 	known := map[string]*huma.Schema{}
 	if method == http.MethodGet {

@@ -14,14 +14,14 @@ type Ready struct {
 	Components []ComponentState `json:"components" doc:"The parts that this server uses. One that is down does not make the server unready: its other APIs serve."`
 }
 
-// ComponentState is the state of a part of the server.
+// ComponentState is the state of a component that the server uses, such as the database.
 type ComponentState struct {
 	Component string `json:"component" enum:"database,sandbox,servers,kafka,bucket"`
 	State     string `json:"state" enum:"up,down"`
 	Reason    string `json:"reason,omitempty" doc:"Why it is down."`
 }
 
-// component returns the state of a part.
+// component returns the state of a component. The reason is used only if it is down.
 func component(name string, up bool, reason string) ComponentState {
 	if up {
 		return ComponentState{Component: name, State: "up"}
@@ -29,7 +29,7 @@ func component(name string, up bool, reason string) ComponentState {
 	return ComponentState{Component: name, State: "down", Reason: reason}
 }
 
-// components returns the parts of a server that can run programs and record them.
+// components returns the components of a server that is ready, so database and sandbox are up.
 func (h Health) components() []ComponentState {
 	all := []ComponentState{component("database", true, ""), component("sandbox", true, "")}
 	if h.Servers != nil {
@@ -44,7 +44,7 @@ func (h Health) components() []ComponentState {
 	return all
 }
 
-// unready names the part because of which the server is not ready.
+// unready adds to an error the component because of which the server is not ready.
 func unready(component string, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// refuse converts the framework's own error answers into ours. They concern parameters only, because bodies are checked
-// earlier.
+// refuse converts the framework's error answers into problem documents. The errors are about parameters, because bodies
+// are checked before.
 func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	model, ok := answer.(*huma.ErrorModel)
 	if !ok {
@@ -28,8 +28,8 @@ func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	return problem.Of(problem.FromStatus(model.Status, details)), nil
 }
 
-// detail describes the error of one parameter. The framework's location is for example query.limit or path.run. A
-// decoder's message about the body would repeat values.
+// detail describes the error of one parameter. The framework's location is, for example, query.limit or path.run. For a
+// body, it replaces the decoder's message, which would repeat values.
 func detail(e huma.ErrorDetail) fault.Detail {
 	where, name, _ := strings.Cut(e.Location, ".")
 	if where == "body" && strings.HasPrefix(e.Message, "/") {

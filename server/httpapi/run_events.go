@@ -42,7 +42,7 @@ func (a *API) listRunEvents() {
 		if err != nil {
 			return nil, err
 		}
-		first, err := events.Next(ctx) // until then the request may still fail
+		first, err := events.Next(ctx) // before the first event the request may still fail
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (a *API) listRunEvents() {
 	})
 }
 
-// listEvents writes events one by one, so that the list is never in memory.
+// listEvents writes events one by one, so that the whole list is never in memory.
 func listEvents(ctx context.Context, w io.Writer, e runtimes.Event, err error, events follower) error {
 	for before := `{"items":[`; ; before = "," {
 		if errors.Is(err, io.EOF) {
@@ -109,8 +109,8 @@ func wantsStream(accept string) bool {
 	return false
 }
 
-// startOf returns the seq after which a stream continues. The Last-Event-ID of a reconnecting EventSource takes
-// precedence over the query.
+// startOf returns the sequence number after which a stream starts. The Last-Event-ID header, which a reconnecting
+// EventSource sends, has priority over the query.
 func startOf(r *http.Request) (int64, error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {

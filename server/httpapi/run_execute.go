@@ -107,7 +107,7 @@ func deprecation(v registry.Version) string {
 	return header[0]
 }
 
-// run executes with the requested preferences. It returns the version that runs too.
+// run executes a run, and waits for its result unless the client prefers respond-async. It also returns the version.
 func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, registry.Version, error) {
 	request.Trigger, request.Key = trigger(ctx, how), keyOf(ctx)
 	if wantsAsync(how.Prefer) {
@@ -115,7 +115,7 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 		if err != nil {
 			return nil, run.Of, err
 		}
-		if run.Status.Final() { // the gate blocked it
+		if run.Status.Final() { // the run was blocked before it started
 			return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 		}
 		return a.accepted(ctx, run, "respond-async")
@@ -133,7 +133,8 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 }
 
-// accepted answers for a run that has not finished. A run that waits for a person names the request.
+// accepted returns the 202 answer for a run that has not finished. If the run waits for an approval, the answer contains
+// the request's ID.
 func (a *API) accepted(ctx context.Context, run runs.Result, applied string) (*runAnswer, registry.Version, error) {
 	body := Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision}
 	if run.Status == registry.AwaitingApproval {
@@ -157,7 +158,8 @@ func wantsAsync(prefer string) bool {
 	return false
 }
 
-// trigger returns the entry point of the caller: a session is the Studio, and the command line identifies itself.
+// trigger returns how a run was started: by the Studio if the caller has a session, by the command line if User-Agent says
+// so, else by the API.
 func trigger(ctx context.Context, how PreferOptions) registry.Trigger {
 	caller, _ := gate.CallerOf(ctx)
 	switch {

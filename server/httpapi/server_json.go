@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// getServerJSON answers the document with which an MCP address is entered into a registry of MCP.
+// getServerJSON serves server.json, the document that publishes an MCP address in a registry of MCP servers.
 func (a *API) getServerJSON() {
 	type in struct {
 		RequestBase
@@ -45,7 +45,7 @@ func (a *API) getServerJSON() {
 	})
 }
 
-// offered describes a selection of tools by its path and texts.
+// offered returns a selection of tools with its path, title and description.
 func (a *API) offered(ctx context.Context, set, reference string) (manifest.Offer, tools.Selection, error) {
 	switch {
 	case set != "" && reference != "":

@@ -20,7 +20,7 @@ type SessionBody struct {
 	Password string `json:"password,omitempty" maxLength:"1024"`
 }
 
-// Connection gives access to the request itself, for decisions that depend on its source.
+// Connection gives a handler the HTTP request, for example to read the client's address.
 type Connection struct{ request *http.Request }
 
 // Resolve stores the request; the framework calls it.
@@ -63,7 +63,7 @@ func (a *API) openSession() {
 	})
 }
 
-// sessionOf is the value of the session cookie of a request, "" for none.
+// sessionOf returns the value of a request's session cookie, "" if it has none.
 func (a *API) sessionOf(r *http.Request) string {
 	cookie, err := r.Cookie(gate.CookieName(a.PublicURL, a.BasePath))
 	if err != nil {
@@ -72,10 +72,10 @@ func (a *API) sessionOf(r *http.Request) string {
 	return cookie.Value
 }
 
-// passwordName is the name under which wrong passwords of a person are counted.
+// passwordName returns the name under which wrong passwords of a person are counted.
 func passwordName(name string) string { return "person " + strings.ToLower(name) }
 
-// cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
+// cookie returns the session cookie. Its value is the only credential that a browser stores, and scripts cannot read it.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
 		Name: gate.CookieName(a.PublicURL, a.BasePath), Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,

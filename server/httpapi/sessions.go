@@ -44,7 +44,7 @@ func (a *API) listSessions() {
 	})
 }
 
-// openSessions returns a page and marks the session of the caller.
+// openSessions returns a page of sessions. It marks the caller's own session, which has the ID current.
 func openSessions(q ListPaging, sessions []registry.Session, current string) (OpenSessionList, error) {
 	page, next, err := pageOf(q, "sessions", sessions, registry.Session.ID)
 	list := OpenSessionList{Items: make([]OpenSession, 0, len(page)), NextCursor: next}
@@ -70,7 +70,7 @@ func (a *API) endSession() {
 	})
 }
 
-// mostOfBrowser is the maximum stored length of the User-Agent header, whose content is arbitrary.
+// mostOfBrowser is the maximum length to store of a User-Agent header, because clients can send any length.
 const mostOfBrowser = 300
 
 // deviceOf returns the device that a sign-in comes from.

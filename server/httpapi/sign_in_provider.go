@@ -21,8 +21,8 @@ const (
 	attemptFor    = 10 * time.Minute
 )
 
-// signInAtProvider redirects a browser to the OpenID provider and receives it back. The sign-in page shows errors, because
-// there the user can choose another method.
+// signInAtProvider adds the routes that redirect a browser to the OpenID provider and handle its return. Errors are shown
+// on the sign-in page, where the user can choose another method.
 func (a *API) signInAtProvider() {
 	if a.Provider == nil {
 		return
@@ -78,8 +78,8 @@ func (a *API) callback(r *http.Request) string {
 	return a.baseURL(RequestBase{base}) + callbackPath
 }
 
-// attempt returns the cookie of one sign-in attempt. The browser sends it when the provider redirects back; it would not
-// send the session cookie.
+// attempt returns the cookie of one sign-in attempt. It is SameSite=Lax, so that the browser sends it when the provider
+// redirects back. The session cookie is stricter and would not be sent.
 func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Cookie {
 	cookie := a.cookie(r, value, expires)
 	cookie.Name, cookie.SameSite = attemptCookie, http.SameSiteLaxMode

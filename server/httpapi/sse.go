@@ -19,9 +19,9 @@ type follower interface {
 	Next(ctx context.Context) (runtimes.Event, error)
 }
 
-// sendEvents writes server-sent events until the result, until the reader disconnects or until the gate ends the
-// stream. The reader may reconnect with Last-Event-ID without losing events. If it returns an error nothing was sent,
-// and the caller must answer with the error.
+// sendEvents writes server-sent events until the result of the run, until the reader disconnects or until the gate ends the
+// stream. The reader can reconnect with Last-Event-ID without losing events. If sendEvents returns an error, it has sent
+// nothing, and the caller must answer with the error.
 func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat time.Duration) error {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: beat}
 	for {
@@ -43,8 +43,8 @@ func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat ti
 	}
 }
 
-// eventStream writes one stream. It starts with the first event or heartbeat, because until then the request may still
-// fail.
+// eventStream writes one event stream. It sends the header with the first event or heartbeat, because before that the
+// request may still fail.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

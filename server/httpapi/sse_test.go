@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/httpapi"
 )
 
-// quiet is a run without events until the third read, and then its end.
+// quiet is a run that has no event at the first three reads and ends at the fourth.
 type quiet struct {
 	asked int
 	end   error

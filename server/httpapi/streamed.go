@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// stream registers a route whose bodies are not JSON and describes it as add does. The handler writes problem documents
-// itself.
+// stream registers and describes a route whose bodies are not JSON. Unlike a handler of add, its handler writes the answer
+// and problem documents itself.
 func (a *API) stream(e endpoint, parameters []*huma.Param, body *huma.RequestBody, handle http.HandlerFunc) {
 	op := &huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,

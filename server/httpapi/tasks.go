@@ -52,7 +52,7 @@ type TaskRef struct {
 	Task string `path:"task" maxLength:"100" doc:"ID of the task."`
 }
 
-// normalPriority is the priority of a task without one.
+// normalPriority is the priority of a task whose request sets none.
 const normalPriority = 5
 
 type taskAnswer struct{ Body registry.Task }
@@ -212,7 +212,8 @@ func (a *API) cancelTask() {
 	})
 }
 
-// mayTouchTask hides tasks of others from a caller who may run but not read, as the gate hides runs.
+// mayTouchTask returns NotFound for a task of another caller if the caller may run but not read. The gate hides runs in the
+// same way.
 func (a *API) mayTouchTask(ctx context.Context, id string) error {
 	if gate.Require(ctx, registry.ReadScope) == nil {
 		return nil

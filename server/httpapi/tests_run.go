@@ -29,7 +29,7 @@ type TestsReport struct {
 	Results []tests.Result `json:"results" doc:"In the order in which the tests ended."`
 }
 
-// streamAnswer writes its own body.
+// streamAnswer is an answer whose body a function writes.
 type streamAnswer struct{ Body func(huma.Context) }
 
 func (a *API) runTests() {

@@ -52,7 +52,7 @@ type AwaitedPublication struct {
 	Warnings   []fault.Detail   `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
-// awaited answers for a publication that waits for a person.
+// awaited converts the error ApprovalRequired into a 202 answer with the request for approval. It returns any other error.
 func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ApprovalRequired {
@@ -107,8 +107,8 @@ func (a *API) publishVersion() {
 	})
 }
 
-// mayChange requires write. It also requires approve if the change affects the version that callers of a skill run.
-// Callers who may approve skip the lookup of skills.
+// mayChange requires the scope write. If the agent is a skill, it also requires approve, because callers of a skill run its
+// latest version at once. For callers with approve it does not look up whether the agent is a skill.
 func (a *API) mayChange(ctx context.Context, agent string) error {
 	if err := gate.Require(ctx, registry.WriteScope); err != nil {
 		return err

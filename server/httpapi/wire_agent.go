@@ -88,7 +88,7 @@ type Deletion registry.Deletion
 
 func agentSummaryOf(a registry.Agent) AgentSummary {
 	state := "draft"
-	if a.VersionCount > 0 { // filtered as in the list: an agent may have only pre-releases
+	if a.VersionCount > 0 { // the same condition as the filter of the list, because an agent may have only pre-releases
 		state = "published"
 	}
 	var deletion *Deletion
@@ -110,7 +110,7 @@ func (agentBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
 }
 
-// MarshalJSON omits limits and capabilities that are not set. Only Go represents them as 0 and nil.
+// MarshalJSON omits limits and capabilities that are not set, instead of writing Go's zero values.
 func (b agentBody) MarshalJSON() ([]byte, error) {
 	said := struct {
 		agents.Input
