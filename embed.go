@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// dist is the output of `make studio`. Without it there is only a placeholder, and the server explains how to build the
-// Studio: `go build` works without Node.
+// dist is the output of `make studio`. If the Studio was not built, it contains only a placeholder, so that `go build` works
+// without Node. The server then explains how to build the Studio.
 //
 //go:embed all:web/dist
 var dist embed.FS

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// restricted maps packages to the only packages that may import them. The reasons are laws 2 and 3: parsers and engines of
-// user code run only in the sandbox, and SQL and processes each have one package.
+// restricted lists packages, and the only packages that may import them. The reasons are laws 2 and 3: parsers and engines
+// of user code run only in the sandbox, and only one package each uses SQL and starts processes.
 var restricted = map[string]struct {
 	packages []string
 	allowed  []string
@@ -69,8 +69,8 @@ func TestRestrictedImports(t *testing.T) {
 	}
 }
 
-// jailed lists the packages of the sandbox that run inside of a jail, and all packages of the product that each may
-// import. They never import the server's side.
+// jailed lists the packages that run inside of a jail, each with all packages of the product that it may import. They never
+// import packages that run in the server process.
 var jailed = map[string][]string{
 	"runtimes/sandbox/wire":     {"runtimes/sandbox/seccomp"},
 	"runtimes/sandbox/child":    {"runtimes/sandbox/wire", "runtimes/sandbox/seccomp"},
@@ -147,7 +147,7 @@ func TestRestrictedCalls(t *testing.T) {
 	}
 }
 
-// outside reports whether a package is not part of the product: test helpers and the tools of this repository.
+// outside reports whether a package is not part of the product, because it is a test helper or a tool of this repository.
 func outside(pkg string) bool {
 	return forTests(pkg) || within(pkg, []string{"scripts"})
 }
@@ -185,8 +185,8 @@ func TestRationaleNamesEveryDependency(t *testing.T) {
 	}
 }
 
-// known returns the usual name of a module: its last part that is not a version, or the organisation for modules with
-// many parts.
+// known returns the name by which RATIONALE mentions a module: the last element of its path that is not a version, or a
+// common name for modules that belong together.
 func known(module string) string {
 	for _, house := range []string{"go.opentelemetry.io/otel", "uptrace/bun", "@types/", "@fontsource-variable/", "eslint", "@vitejs/"} {
 		if strings.Contains(module, house) {
@@ -215,8 +215,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// draftReaders lists functions that may read the content of a draft without DraftAt. They replace the draft under its
-// own revision, keep it unchanged, or compare it. Every other use must pass the revision that the caller has seen.
+// draftReaders lists the functions that may read the content of a draft without DraftAt, with the reason. All other code must
+// use DraftAt with the revision that the caller has seen, so that nobody acts on an unseen change.
 var draftReaders = map[string]string{
 	"studio/agents.apply":       "lays a save over the draft; the store compares the revision",
 	"studio/agents.Redraft":     "replaces the draft; the store compares the revision",
@@ -231,8 +231,8 @@ var draftReaders = map[string]string{
 	"studio/skills.draft":       "writes the draft that it has just saved into its folder",
 }
 
-// TestDraftsAreReadByRevision checks that code which runs, publishes, compares or copies a draft passes the revision
-// that was seen.
+// TestDraftsAreReadByRevision checks that code which runs, publishes, compares or copies a draft uses DraftAt with the
+// revision that the caller has seen.
 func TestDraftsAreReadByRevision(t *testing.T) {
 	t.Parallel()
 	for _, file := range sources(t) {
@@ -292,7 +292,7 @@ func TestSecurityPage(t *testing.T) {
 	}
 }
 
-// TestPackagesRunNoScripts checks that every installation of npm packages leaves out their scripts.
+// TestPackagesRunNoScripts checks that every command which installs npm packages disables their install scripts.
 func TestPackagesRunNoScripts(t *testing.T) {
 	t.Parallel()
 	installs := 0

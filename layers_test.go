@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/atelier-run/atelier"
 
-// layers lists the layers from the lowest to the highest, each with the roots of its packages. A package belongs to the
-// layer with the longest root that fits. Packages import their own layer and lower ones; the compiler forbids cycles.
+// layers lists the layers from the lowest to the highest, each with the root paths of its packages. A package belongs to the
+// layer that has the longest root matching its path. A package may import its own layer and lower ones.
 var layers = []struct {
 	name  string
 	roots []string
@@ -54,7 +54,7 @@ func TestImportsGoDownward(t *testing.T) {
 	}
 }
 
-// TestLayersRefuse checks that the check above can fail.
+// TestLayersRefuse checks that faults reports forbidden imports, so that the check of the real packages can fail.
 func TestLayersRefuse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -110,7 +110,7 @@ func faults(packages map[string][]string) []string {
 	return found
 }
 
-// forTests says whether a pkg is a kit that only tests may import.
+// forTests reports whether a package is a test helper, which only tests may import. Its name ends in "test".
 func forTests(pkg string) bool {
 	return strings.HasSuffix(path.Base(pkg), "test")
 }
@@ -122,7 +122,8 @@ type source struct {
 	files     *token.FileSet
 }
 
-// sources parses the files itself: with `go list` the test cache would answer for a tree that has changed.
+// sources parses all Go files of the product. It reads the files itself instead of running `go list`, so that Go's test
+// cache notices changed files.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source

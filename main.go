@@ -1,5 +1,5 @@
-// Atelier is a studio for code agents. One binary serves the Studio and the API, runs programs in a sandbox of copies
-// of itself, and is its own command line.
+// Atelier is a studio for code agents. One binary serves the Studio and the API and contains the command line. It also runs
+// programs: a copy of the binary is the first process in each sandbox.
 package main
 
 import (

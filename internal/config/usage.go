@@ -15,7 +15,7 @@ type Usage struct {
 	GPUMinute    float64
 	RemoteSecond float64
 	Tokens       float64 // price of a million tokens
-	Egress       float64 // of 10^9 bytes
+	Egress       float64 // price of 10^9 bytes
 	Storage      float64 // price of 10^9 bytes for a month
 }
 

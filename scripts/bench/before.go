@@ -9,11 +9,11 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// beforeTurns is how often each of the two builds is measured.
+// beforeTurns is the number of times that each of the two builds is measured.
 const beforeTurns = 7
 
-// earlier compares the processor time and the speed of small runs with an earlier build. The builds take turns, so that
-// a change of the machine's speed affects both.
+// earlier compares the CPU time and the rate of small runs with those of an earlier build. It measures the two builds
+// alternately, so that a change of the machine's speed affects both.
 func (b *bench) earlier(ctx context.Context) (s section, err error) {
 	s.title = "Compared with an earlier build, in turns, 8 at once"
 	before, err := load.Start(ctx, load.Options{Binary: b.before})

@@ -20,13 +20,14 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// floors holds lower bounds of this machine as medians in milliseconds. A bound that cannot be measured is zero.
+// floors contains lower bounds for this machine, such as the median time of a bare HTTP request, in milliseconds. A bound
+// that cannot be measured is zero.
 type floors struct {
 	http, insert, python, bash, node, process, namespaces float64
 }
 
-// measureFloors uses the interpreters that the server reports, because a python3 on PATH may be a shim that starts
-// another.
+// measureFloors measures the lower bounds. It starts the interpreters that the server reports, because a python3 on PATH may
+// be a shim that starts another interpreter.
 func measureFloors(ctx context.Context, span time.Duration, server load.Client) (floors, error) {
 	var f floors
 	programs, err := interpreters(ctx, server)
@@ -80,8 +81,8 @@ func interpreters(ctx context.Context, server load.Client) (map[string]string, e
 	return paths, nil
 }
 
-// loopback measures a server in a separate process, like ours, whose only handler reads a body and answers with one of
-// the usual size.
+// loopback measures a minimal HTTP server in a separate process. Its only handler reads a body and sends an answer of the
+// size that a run's answer has.
 func loopback(ctx context.Context, span time.Duration) (ms float64, err error) {
 	err = within(ctx, peer{name: "bare", start: startBare}, func(client load.Client) error {
 		got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
@@ -102,7 +103,7 @@ func startBare(ctx context.Context) (*exec.Cmd, error) {
 	return exec.CommandContext(ctx, self, "-bare"), nil
 }
 
-// bare runs that server and prints its address.
+// bare runs the minimal HTTP server and prints its address.
 func bare() error {
 	var l net.ListenConfig
 	listener, err := l.Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -122,7 +123,8 @@ func bare() error {
 	return server.Serve(listener)
 }
 
-// durableInsert stores one row of a run's size in its own transaction, with the durability of the server.
+// durableInsert measures inserting one row of a run's size in its own transaction, with the same sync settings as the
+// server.
 func durableInsert(ctx context.Context, span time.Duration) (ms float64, err error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -151,7 +153,7 @@ func durableInsert(ctx context.Context, span time.Duration) (ms float64, err err
 	return got.At(0.5), got.Fault
 }
 
-// command measures a program from start to end, in new namespaces if any are named.
+// command measures the time to run a program, from start to exit. If namespaces is not 0, the program gets new namespaces.
 func command(ctx context.Context, span time.Duration, namespaces uintptr, name string, args ...string) float64 {
 	return load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
 		c := exec.CommandContext(ctx, name, args...)

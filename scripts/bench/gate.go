@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// gate measures what the gate adds to a run whose verdict is cached, and how long the analysis of a program takes.
+// gate measures the time that the gate adds to a run whose verdict is cached, and the time to analyse a program.
 func (b *bench) gate(ctx context.Context) (section, error) {
 	cost, err := b.gateOfRun(ctx)
 	if err != nil {
@@ -27,7 +27,8 @@ func (b *bench) gate(ctx context.Context) (section, error) {
 	return section{title: "The gate", rows: rows}, ctx.Err()
 }
 
-// gateOfRun alternates between a gate that enforces and one that is off, so that other load affects both.
+// gateOfRun compares runs with the gate on enforce and off. It alternates between both, so that other load affects them
+// equally.
 func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 	const turns = 15
 	p := helloIn("javascript")
@@ -48,7 +49,7 @@ func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 			if err := setGate(ctx, b.server.Client, mode); err != nil {
 				return r, err
 			}
-			load.Closed(ctx, 1, b.span/20, ask) // not counted: the verdict is given
+			load.Closed(ctx, 1, b.span/20, ask) // not counted: the first run computes the verdict
 			c := b.observe(func() *load.Sample { return load.Closed(ctx, 1, b.span/2, ask) })
 			if medians[mode] = c.At(0.5); mode == "enforce" {
 				with = c
@@ -62,7 +63,7 @@ func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 	return bar{must: 1.02, unit: "×", of: "without the gate"}.judge(r, middle, with.cost()), nil
 }
 
-// setGate changes how the workspace uses the gate.
+// setGate changes the workspace's mode of the gate, for example enforce or off.
 func setGate(ctx context.Context, c load.Client, mode string) error {
 	var settings map[string]any
 	if err := c.Get(ctx, api+"/gate", &settings); err != nil {
@@ -77,8 +78,8 @@ func setGate(ctx context.Context, c load.Client, mode string) error {
 	return err
 }
 
-// analysis measures the verdict about a draft of 200 lines that the server has not seen. Each has another text, because
-// facts are cached. Saving it is not counted.
+// analysis measures the time of a verdict about a draft of 200 lines. Each draft has another text, because results of the
+// analysis are cached by text. Saving the draft is not counted.
 func (b *bench) analysis(ctx context.Context, language string) row {
 	program := map[string][3]string{
 		"python":     {"def main(input, ctx):\n    x = %d\n", "    x = max(len(str(input)), x)\n", ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// cell is a sample with its processor time.
+// cell is a sample with the CPU time that was used while it was taken.
 type cell struct {
 	*load.Sample
 	cpu    float64 // milliseconds of the server's process tree per run
@@ -27,13 +27,13 @@ func (c cell) String() string {
 
 // cost describes the CPU time per run, for rows that miss their target.
 func (c cell) cost() string {
-	if c.cpu <= 0 { // when a fork server is replaced, the kernel does not count its children
+	if c.cpu <= 0 { // not measurable: when a fork server is replaced, the CPU time of its children is lost
 		return "CPU a run not known, a fork server ended meanwhile"
 	}
 	return fmt.Sprintf("%.2f ms CPU a run, others used %.1f cores", c.cpu, c.others)
 }
 
-// most estimates the runs per second that the processors could do if the clients used none of them.
+// most estimates the possible runs per second if the clients used no CPU time of this machine.
 func (c cell) most() string {
 	if c.cpu <= 0 {
 		return c.cost()
@@ -41,10 +41,10 @@ func (c cell) most() string {
 	return fmt.Sprintf("%s: %d processors do %.0f/s of these at most, clients left out", c.cost(), runtime.NumCPU(), 1000*float64(runtime.NumCPU())/c.cpu)
 }
 
-// observe takes a sample and measures its processor time.
+// observe takes a sample of the shared server and measures the CPU time used meanwhile.
 func (b *bench) observe(take func() *load.Sample) cell { return b.observeOf(b.server, take) }
 
-// observeOf is observe for a section's own server.
+// observeOf is like observe for another server, which a section has started.
 func (b *bench) observeOf(server *load.Server, take func() *load.Sample) cell {
 	tree, all, own := load.LookAt(server.Pid()).CPU, load.Busy(), load.OwnCPU()
 	c := cell{Sample: take()}
@@ -87,7 +87,7 @@ func helloIn(language string) load.Program {
 	panic("no program in " + language) // an error in this package
 }
 
-// compared adds the floor of the language to a row.
+// compared adds to a row the ratio to the lower bound of the language.
 func (b *bench) compared(r row, language string, c cell) row {
 	f := b.floors
 	switch language {
@@ -101,7 +101,7 @@ func (b *bench) compared(r row, language string, c cell) row {
 	return r
 }
 
-// verdict compares a row with its bar in the design.
+// verdict compares a row with its required value.
 func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	f := b.floors
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// infer measures how long the schemas of a changed program take, and a hundred tests of an agent.
+// infer measures the time to infer the schemas of a changed program, and the time of a hundred tests of an agent.
 func (b *bench) infer(ctx context.Context) (section, error) {
 	programs := []struct {
 		language, code string

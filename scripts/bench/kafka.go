@@ -27,8 +27,8 @@ const (
 	kafkaMustDelay = 250
 )
 
-// kafka measures tool calls between two topics of a real Apache Kafka, next to a bare echo with the same client and the
-// same transactions, which runs nothing.
+// kafka measures tool calls through two topics of a real Apache Kafka broker. It compares them with an echo that uses the
+// same client and the same transactions but runs no tool.
 func (b *bench) kafka(ctx context.Context) (s section, err error) {
 	s.title = "Tool calls through Apache Kafka, all on this machine"
 	dir, err := os.MkdirTemp("/tmp", "bench-kafka")
@@ -164,7 +164,7 @@ type kafkaEvent struct {
 }
 
 // throughKafka sends requests and waits for their results: at a rate per second, or all at once if the rate is 0. The time
-// of a request counts from when it was due. Each request must have one result with its number.
+// of a request starts when it was scheduled. Each request must have exactly one result, with its number.
 func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTopics, rate float64) (*load.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
@@ -246,7 +246,7 @@ func sendToKafka(ctx context.Context, client *kgo.Client, topic, pass string, du
 	return errors.Join(client.Flush(ctx), failed.Err())
 }
 
-// resultOf returns the number of the request that an echo or a result answers, and -1 for one of another pass.
+// resultOf returns the number of the request that a message answers. It returns -1 if the message belongs to another pass.
 func resultOf(text []byte, pass string) (int, error) {
 	var got kafkaEvent
 	if json.Unmarshal(text, &got) != nil {

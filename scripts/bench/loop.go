@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// loop measures computing JavaScript in each engine and in isolated-vm.
+// loop measures CPU-bound JavaScript in each engine, and compares it with isolated-vm.
 func (b *bench) loop(ctx context.Context) (section, error) {
 	s := section{title: "CPU-bound JavaScript (a million rounds)"}
 	peer, sample, err := b.loopOfPeer(ctx, &s)
@@ -52,7 +52,7 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// loopOfPeer measures the peer, or names the missing dependency.
+// loopOfPeer measures isolated-vm, or else node:vm. If neither can run, it adds a row that names the missing dependency.
 func (b *bench) loopOfPeer(ctx context.Context, s *section) (name string, p50 float64, err error) {
 	program := load.Loop()
 	program.Code = strings.TrimPrefix(program.Code, "export default ")

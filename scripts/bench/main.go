@@ -63,13 +63,13 @@ func main() {
 	}
 }
 
-// bench is one measurement: a server, the floors and the table so far.
+// bench is one execution of this command: its server, the lower bounds and the table of results so far.
 type bench struct {
 	options
 	server *load.Server
 	floors floors
 	table  table
-	faults error // wrong and missing answers; the table is printed anyway
+	faults error // wrong and missing answers; they do not stop the measurement, but the command fails
 }
 
 func run(ctx context.Context, o options) (err error) {

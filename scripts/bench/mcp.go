@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// mcp compares calls over the Model Context Protocol with plain ones, and lists a large catalogue.
+// mcp compares calls over the Model Context Protocol with calls of the REST API, and measures listing a large catalogue.
 func (b *bench) mcp(ctx context.Context) (section, error) {
 	p := helloIn("javascript")
 	if err := b.server.Ensure(ctx, p); err != nil {
@@ -32,7 +32,7 @@ func (b *bench) mcp(ctx context.Context) (section, error) {
 }
 
 // inTurns alternates between two kinds of requests, so that other load affects both. It returns their last cells and the
-// median ratio. One client compares medians, several compare rates.
+// median ratio: of the median times with one client, of the rates with several.
 func (b *bench) inTurns(ctx context.Context, clients, turns int, span time.Duration, one, other load.Call) (first, second cell, ratio string, middle float64) {
 	var ratios []float64
 	for range turns {
@@ -126,7 +126,7 @@ func (b *bench) tenCalls(ctx context.Context, p load.Program) (row, error) {
 	return bar{must: 3, unit: "×", of: "ten calls"}.judge(r, middle, c.cost()), ctx.Err()
 }
 
-// catalogue is the number of tools that the list has.
+// catalogue is the number of tools in the measured list.
 const catalogue = 1000
 
 func (b *bench) mcpList(ctx context.Context) (row, error) {
@@ -161,7 +161,7 @@ func (b *bench) mcpList(ctx context.Context) (row, error) {
 		}
 		return nil
 	}
-	time.Sleep(time.Second) // the list may be a second old
+	time.Sleep(time.Second) // the server may answer with a list that is a second old
 	if err := whole(ctx, 0); err != nil {
 		return row{}, err
 	}

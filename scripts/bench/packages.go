@@ -16,14 +16,14 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// packaged is a program with packages, and its required time as a multiple of the same program without.
+// packaged is a program with packages. must is its maximum time, as a multiple of the same program without packages.
 type packaged struct {
 	load.Program
 	must float64
 }
 
-// packages measures second runs of programs with packages against programs without, and a cold installation. The index
-// is on loopback and has real wheels and tarballs.
+// packages compares programs with packages with programs without, after their first run, and measures a first installation.
+// The index runs on this machine and has real wheels and tarballs.
 func (b *bench) packages(ctx context.Context) (s section, err error) {
 	s.title = "Packages from an index on loopback"
 	folder, err := exec.CommandContext(ctx, "scripts/packages.sh").Output()
@@ -48,7 +48,7 @@ func (b *bench) packages(ctx context.Context) (s section, err error) {
 	return s, errors.Join(err, ctx.Err())
 }
 
-// withStore starts a server that keeps packages in a new directory, which sandboxes can reach.
+// withStore starts a server with a new packages directory that sandboxes can read, and passes it to use.
 func (b *bench) withStore(ctx context.Context, flags []string, use func(*load.Server) error) error {
 	store, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -88,8 +88,8 @@ func (b *bench) secondRuns(ctx context.Context, flags []string) (rows []row, err
 	return rows, err
 }
 
-// second measures the runs of a program after the first, five a second. Meanwhile, an interpreter for the next run imports
-// the packages ahead.
+// second measures five runs a second of a program, after its first run. Between two runs, the server starts an interpreter
+// that imports the packages for the next run.
 func (b *bench) second(ctx context.Context, server *load.Server, p load.Program) (cell, error) {
 	if err := server.Publish(ctx, p); err != nil {
 		return cell{}, err
@@ -99,7 +99,7 @@ func (b *bench) second(ctx context.Context, server *load.Server, p load.Program)
 	return b.observeOf(server, func() *load.Sample { return load.Paced(ctx, 5, b.span, ask) }), nil
 }
 
-// packagedIn returns programs with packages that give the same answers as one without.
+// packagedIn returns programs with packages that give the same answers as the given program.
 func packagedIn(plain load.Program) []packaged {
 	with := func(must float64, code string, names ...string) packaged {
 		p := plain

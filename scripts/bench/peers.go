@@ -32,7 +32,7 @@ const isolatedVersion = "5.0.4"
 // installTime limits an installation, which may need to compile.
 const installTime = 10 * time.Minute
 
-// peer is a small server that does the same work with other means.
+// peer is a small server that runs the same programs with other software, for comparison.
 type peer struct {
 	name     string
 	start    func(context.Context) (*exec.Cmd, error)

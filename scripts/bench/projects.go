@@ -47,7 +47,7 @@ def main(input, ctx):
     return {"write": timed(write, input["calls"]), "read": timed(read, input["calls"]), "search": timed(search, input["searches"])}
 `
 
-// projects measures calls on the files of a project, as a Python program sees them, and what a language model writes.
+// projects measures a Python program's calls on the files of a project, and programs that a language model writes.
 func (b *bench) projects(ctx context.Context) (section, error) {
 	s := section{title: "Files of projects, and programs of a language model"}
 	archive, err := manyFiles()
@@ -132,8 +132,8 @@ func manyFiles() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// written measures how often the first answer of a language model is a program that passes its checks, and how long a
-// program takes. It needs a model.
+// written measures how often the first answer of a language model passes the checks, and the time until a program is
+// written. Without a configured model it measures nothing.
 func (b *bench) written(ctx context.Context) ([]row, error) {
 	tasks := modelTasks()
 	valid := row{what: fmt.Sprintf("programs of a language model that are valid at once, of %d", len(tasks)), must: "≥ 80 %", measured: "not measured"}

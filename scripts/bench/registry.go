@@ -19,8 +19,8 @@ import (
 // slowest is the maximum 99th percentile in milliseconds of every list, search and resolution.
 const slowest = 20
 
-// registry measures a server with a long history on each database. SQL fills the database from one agent, version and
-// run created by the server.
+// registry measures a server with a large registry on each database. The server creates one agent, version and run, and SQL
+// multiplies these rows.
 func (b *bench) registry(ctx context.Context) (section, error) {
 	s := section{title: fmt.Sprintf("Registry: %d agents, %d versions, %d runs", b.history.agents, b.history.agents*versionsEach, b.history.runs)}
 	for _, database := range []struct {
@@ -36,7 +36,7 @@ func (b *bench) registry(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// home is a database of one measurement.
+// home is the database of one measurement.
 type home struct {
 	seed  seed
 	flags []string // flags of the server
@@ -83,7 +83,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 	return rows, ctx.Err()
 }
 
-// fill lets a server create the schema, an agent, a version and a run, and multiplies them.
+// fill starts a server that creates the schema, an agent, a version and a run, and then multiplies these rows.
 func (b *bench) fill(ctx context.Context, dir string, h home) error {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: h.flags})
 	if err != nil {
@@ -105,7 +105,8 @@ func sqliteHome(ctx context.Context, dir string) (home, error) {
 	return home{seed: s, close: func() error { return nil }}, ctx.Err()
 }
 
-// postgresHome starts a separate server without durable commits, which does not affect reads.
+// postgresHome starts a separate PostgreSQL server. It does not sync commits, which makes filling faster and does not affect
+// reads.
 func postgresHome(ctx context.Context, dir string) (home, error) {
 	const script = "scripts/postgres.sh"
 	if where, err := exec.CommandContext(ctx, script, "where").Output(); err != nil || len(strings.TrimSpace(string(where))) == 0 {
@@ -130,7 +131,7 @@ func postgresHome(ctx context.Context, dir string) (home, error) {
 type question struct {
 	what string
 	ask  func(ctx context.Context, c load.Client, n int) error
-	free bool // without a bar
+	free bool // has no required time
 }
 
 const api = "/api/v1"
@@ -202,7 +203,7 @@ func atLeast(ctx context.Context, c load.Client, path string, least int) error {
 	return nil
 }
 
-// paged continues at the end of the previous page, and restarts at the end of the list.
+// paged returns a function that requests the next page at each call, and starts again after the last page.
 func paged(path string) func(context.Context, load.Client, int) error {
 	cursor := ""
 	return func(ctx context.Context, c load.Client, _ int) error {

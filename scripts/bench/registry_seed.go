@@ -23,7 +23,7 @@ const versionsEach = 10
 // seededFrom is the time of the oldest run; the runs are half a minute apart.
 var seededFrom = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Words for names and descriptions. The last word of the first list belongs to the alphabetically last agents.
+// Words for names and descriptions. The first list ends with a word that sorts last, to measure the end of sorted lists.
 var (
 	first  = []string{"billing", "calendar", "delivery", "energy", "forecast", "invoice", "ledger", "market", "route", "zulu"}
 	second = []string{"report", "import", "export", "check", "digest", "lookup", "split", "merge", "notify", "score"}
@@ -70,7 +70,7 @@ func (s seed) plan(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// planned returns a row; three agents differ from all others.
+// planned returns the row of the nth agent. Three agents have special values, to measure searches for rare values.
 func planned(n, of int) string {
 	name := nameOf(n)
 	description := "Turns what the " + strings.ReplaceAll(name, "-", " ") + " service sends into rows that people can read, and says which of them it left out and why. Times are UTC."
@@ -99,7 +99,8 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	if s.driver == "pgx" {
 		digest = "'sha256:' || lpad((p.n * 10 + k)::text, 64, '0')"
 	}
-	// One agent has a fifth of all runs; runs of its first version and interrupted runs are old.
+	// One agent has a fifth of all runs. Runs of its first version and interrupted runs are all old, so that a list of them
+	// must search far back.
 	agent := fmt.Sprintf("CASE WHEN i %% 5 = 0 THEN 0 ELSE (i * 7919 + i / 5) %% %d END", h.agents)
 	for _, c := range []struct {
 		table, from string
@@ -146,8 +147,8 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// withoutIndexes drops the indexes of a table and returns a function that creates them again, which is faster than
-// inserting into them.
+// withoutIndexes drops the indexes of a table and returns a function that creates them again. This is faster than inserting
+// rows into a table with indexes.
 func (s seed) withoutIndexes(ctx context.Context, db *sql.DB, table string) (restore func() error, err error) {
 	query := "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = '" + table + "'"
 	if s.driver == "pgx" {
@@ -199,7 +200,8 @@ func (s seed) columns(ctx context.Context, db *sql.DB, table string) ([]string, 
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// settle updates the statistics of PostgreSQL, which would otherwise do so in the next minutes.
+// settle finishes the background work of the database: the checkpoint of SQLite, or the statistics of PostgreSQL, which
+// would otherwise be updated during the measurement.
 func (s seed) settle(ctx context.Context, db *sql.DB, _ history) error {
 	statement := "PRAGMA wal_checkpoint(TRUNCATE)"
 	if s.driver == "pgx" {

@@ -18,13 +18,13 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// postgres is a PostgreSQL server of one section. It syncs each commit, like in production.
+// postgres is the PostgreSQL server of one section. It syncs each commit, as in production.
 type postgres struct {
 	dir, url string
 	pid      int
 }
 
-// startPostgres starts a server in a directory whose name is short enough for a unix socket.
+// startPostgres starts a PostgreSQL server below /tmp, because the path of a unix socket must be short.
 func startPostgres(ctx context.Context) (*postgres, error) {
 	dir, err := os.MkdirTemp("/tmp", "bench-pg")
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *postgres) stop() error {
 // replicaClients is the number of simultaneous requests to all servers together.
 const replicaClients = 24
 
-// costs holds what one run costs with a number of servers.
+// costs contains the CPU time of one run, with a given number of servers.
 type costs struct {
 	cell
 	database, clients float64 // milliseconds of processor time per run
@@ -66,17 +66,18 @@ type costs struct {
 // total returns the milliseconds of processor time of one run.
 func (c costs) total() float64 { return c.cpu + c.database + c.clients }
 
-// received returns the processors that servers, PostgreSQL and clients together had.
+// received returns the number of CPU cores that servers, PostgreSQL and clients used together.
 func (c costs) received() float64 { return c.total() * c.PerSecond() / 1000 }
 
-// model compares a measurement with the model in docs/scale.md, by which a run costs as much as with one server.
+// model compares a measurement with the model in docs/scale.md. The model assumes that a run uses the same CPU time as with
+// one server.
 func (c costs) model(one costs) string {
 	return fmt.Sprintf("CPU a run: servers %.2f ms, PostgreSQL %.2f ms, clients %.2f ms; the model predicts %.0f/s with the %.1f cores that these had; others used %.1f",
 		c.cpu, c.database, c.clients, 1000*c.received()/one.total(), c.received(), c.others)
 }
 
-// replicas measures one, two and three servers on one PostgreSQL, and kills one of three. The numbers are the inputs and
-// the checks of the model in docs/scale.md.
+// replicas measures one, two and three servers that share one PostgreSQL, and kills one of three. The model in docs/scale.md
+// is based on these numbers and is checked with them.
 func (b *bench) replicas(ctx context.Context) (s section, err error) {
 	s.title = "Servers on one PostgreSQL, all on this machine"
 	database, err := startPostgres(ctx)
@@ -148,7 +149,7 @@ func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, dat
 	return c
 }
 
-// killOne kills the last of several servers under load. Every run that it acknowledged must be found at another one.
+// killOne kills the last of several servers under load. Every run that it acknowledged must be readable at another server.
 func killOne(ctx context.Context, servers []*load.Server, p load.Program, span time.Duration) (row, error) {
 	last := servers[len(servers)-1]
 	var mu sync.Mutex

@@ -46,7 +46,7 @@ other processes at the same time: rows with much of it are noisy.
 
 const sectionMark = "\n## "
 
-// replace stores the sections in a table that was written before, and keeps its other sections.
+// replace writes the sections into an existing report. Sections that were not measured this time stay unchanged.
 func (t *table) replace(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *table) replace(path string) error {
 	}
 	parts := strings.SplitAfter(strings.ReplaceAll(string(text), sectionMark, "\x00"+sectionMark), "\x00")
 	at := 0                            // new sections follow the last one that was replaced
-	for _, s := range t.sections[1:] { // without the floors, which belong to the other sections too
+	for _, s := range t.sections[1:] { // skip the lower bounds: those in the report belong to its other sections
 		written := s.markdown(fmt.Sprintf("Measured later, %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"))) + "\x00"
 		found := slices.IndexFunc(parts, func(part string) bool { return strings.HasPrefix(part, sectionMark+s.title+"\n") })
 		if found >= 0 {
@@ -79,7 +79,7 @@ func (s section) markdown(remark string) string {
 	return text.String()
 }
 
-// writeRow omits columns that are empty in the whole section.
+// writeRow writes a row of a Markdown table. It omits columns that are empty in all rows of the section.
 func writeRow(text *strings.Builder, cells []string, rows []row) {
 	text.WriteString("|")
 	for i, cell := range cells {

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// skills compares a call of a skill through the API of existing clients with a run of the same Python program through
-// our API. The two alternate, so that other load affects both.
+// skills compares calling a skill through POST /skills/execute with running the same Python program through the REST API.
+// It alternates between both, so that other load affects them equally.
 func (b *bench) skills(ctx context.Context) (section, error) {
 	const clients, turns = 8, 3
 	p := helloIn("python")

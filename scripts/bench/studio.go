@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// studio measures user journeys through the Studio in a browser. The helpers of the browser tests run them; they start
-// their own server and write one line per journey.
+// studio measures user journeys through the Studio in a browser. The code of the browser tests executes them; it starts its
+// own server and writes one line per journey.
 func (b *bench) studio(ctx context.Context) (section, error) {
 	rounds := 5
 	if b.quick {
@@ -93,7 +93,7 @@ type timings map[string][]float64
 func readTimings(path string) (timings, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // the process that should have written the file has reported the reason
+		return nil, nil // the journeys' process failed and has already printed the reason
 	}
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import "fmt"
 type journey struct {
 	name, what string
 	bar        bar
-	floor, of  string // the journey that it stands beside and what it is called, "" for none
+	floor, of  string // the journey to compare it with, and that journey's name in the table; "" for none
 }
 
 // journeys returns the rows in order, with the targets of the Studio.
@@ -38,8 +38,8 @@ func journeys(took timings) []journey {
 	}
 }
 
-// row shows the median, the best and the worst value. If a target is missed it also shows the load of other processes,
-// because a browser without a processor cannot paint.
+// row returns the row of a journey with the median, the best and the worst value. If a target is missed, the row also shows
+// the load of other processes, because they may have slowed down the browser.
 func (j journey) row(took timings, others float64) row {
 	values := took[j.name]
 	if len(values) == 0 {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// row is a line of the table. Cells without a meaning are empty.
+// row is a line of the table. Cells that do not apply are empty.
 type row struct {
 	what, measured, floor, must, aim, verdict string
 }
@@ -24,7 +24,7 @@ type table struct{ sections []section }
 
 var heads = []string{"", "measured", "compared with its floor", "must", "aim", "verdict"}
 
-// print stores a section and prints it immediately, because a run takes minutes.
+// print adds a section to the table and prints it at once, because the whole measurement takes minutes.
 func (t *table) print(s section) {
 	t.sections = append(t.sections, s)
 	widths := make([]int, len(heads))
@@ -58,7 +58,7 @@ func empty(rows []row, column int) bool {
 	return true
 }
 
-// bar is the required value of a measurement: a maximum or a minimum.
+// bar is the required value of a measurement (must) and the desired one (aim). They are minima if least is set, else maxima.
 type bar struct {
 	must, aim float64 // 0 without an aim
 	least     bool
@@ -66,7 +66,7 @@ type bar struct {
 	of        string // what the bar is made of, such as "3 × (HTTP + insert)"; "" for a plain number
 }
 
-// judge fills the columns that compare a number with its bar. It adds why if the bar is missed.
+// judge fills in the columns of a row that compare a number with the required value. If the value is missed, it adds why.
 func (b bar) judge(r row, got float64, why string) row {
 	sign := "≤"
 	if b.least {

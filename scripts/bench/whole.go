@@ -54,7 +54,8 @@ func (b *bench) start(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// firsts publishes on the first start, and measures the first run of each program on the others.
+// firsts publishes the programs in the first round. In later rounds it measures the first run of each program after the
+// start.
 func (b *bench) firsts(ctx context.Context, server *load.Server, first map[string]*load.Sample, round int) error {
 	for _, p := range load.Hello() {
 		if err := server.Ensure(ctx, p); err != nil {
@@ -98,7 +99,7 @@ func (b *bench) cold(ctx context.Context) (section, error) {
 	return s, nil
 }
 
-// memory measures an idle server and a busy one.
+// memory measures the memory of an idle server and of a busy one.
 func (b *bench) memory(ctx context.Context) (section, error) {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: []string{"--warm", "1"}})
 	if err != nil {
@@ -139,8 +140,8 @@ func (b *bench) memory(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// socket measures the time from a program's write until a WebSocket receives the bytes. Program and reader use the same
-// clock.
+// socket measures the time from a program's write until a WebSocket client receives the text. The program prints the time,
+// and both use the clock of this machine.
 func (b *bench) socket(ctx context.Context) (section, error) {
 	const lines = 100
 	program := load.Program{

@@ -17,7 +17,7 @@ const (
 	keyed   = "keyed" // runs with an Idempotency-Key, and no others
 )
 
-// prepare publishes the programs for the clients on the first start.
+// prepare publishes the programs that the clients run. It does this only in the first round.
 func prepare(ctx context.Context, c load.Client, round int) error {
 	if round > 0 {
 		return nil
@@ -40,14 +40,14 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 	return nil
 }
 
-// waits reports whether a server refuses a request and says when to try again: because the queue is full, which a slow
-// machine causes, or because its database does not answer while PostgreSQL is disturbed.
+// waits reports whether the client may retry a refused request: if the queue is full, which can happen on a slow machine, or
+// if the database does not answer while PostgreSQL is disturbed. The refusal must have a Retry-After.
 func (l *ledger) waits(refused *load.Refusal) bool {
 	full, down := refused.Status == http.StatusTooManyRequests, refused.Status == http.StatusServiceUnavailable && l.disturbed
 	return refused.RetryAfter != "" && (full || down)
 }
 
-// refusedPause is shorter than Retry-After, so that clients meet the end of an outage.
+// refusedPause is the delay before a retry. It is shorter than Retry-After, so that requests arrive just after an outage.
 const refusedPause = 100 * time.Millisecond
 
 // execute requests runs, mostly in JavaScript, until the server stops.
@@ -109,7 +109,7 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 		digest, err := publishOne(ctx, c, all, version, n%4 == 0 && !all.noBlobs)
 		var refused *load.Refusal
 		switch {
-		case errors.As(err, &refused) && all.waits(refused): // perhaps it was published; the next number is another
+		case errors.As(err, &refused) && all.waits(refused): // the version may have been published, so the next attempt uses another number
 			time.Sleep(refusedPause)
 			continue
 		case errors.As(err, &refused):
@@ -122,10 +122,10 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	}
 }
 
-// largeFile is more than a version may have in its row. It is stored as a blob.
+// largeFile is the size in bytes of a file that is too large for the database, so that the version's files become a blob.
 const largeFile = 150_000
 
-// publishOne saves a draft and publishes it. A large one has a file that becomes a blob.
+// publishOne saves a draft and publishes it. If large is set, the draft has a file that is stored as a blob.
 func publishOne(ctx context.Context, c load.Client, all *ledger, version string, large bool) (string, error) {
 	var agent struct{ Draft struct{ Revision int } }
 	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
@@ -169,7 +169,8 @@ func publishOne(ctx context.Context, c load.Client, all *ledger, version string,
 	return got.Digest, nil
 }
 
-// executeOnce asks for runs with an Idempotency-Key each, until the server is gone. The last one has no answer then.
+// executeOnce requests runs, each with its own Idempotency-Key, until the server is killed. The last request then has no
+// answer, and is repeated later.
 func executeOnce(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 0; ; n++ {
 		key := fmt.Sprintf("%d-%d", round, n)

@@ -2,7 +2,7 @@ package main
 
 import "github.com/atelier-run/atelier/scripts/load"
 
-// generation maps the process IDs of one server to start times, because IDs are reused.
+// generation contains the processes of one server. It maps process IDs to start times, because the kernel reuses IDs.
 type generation map[int]string
 
 func generationOf(pid int) generation {

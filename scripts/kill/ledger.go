@@ -26,10 +26,10 @@ type ledger struct {
 	versions map[string]string // digests of the versions
 	keys     map[string]string // runs by Idempotency-Key, "" for a request without an answer
 	large    map[string]string // files of versions that are blobs
-	revision int               // of the newest draft, with its files
+	revision int               // revision of the newest acknowledged draft; files has its files
 	files    map[string]string
 	readers  []*reader // of this round
-	resumed  int       // readers of earlier rounds, all with an end
+	resumed  int       // number of readers of earlier rounds that got their result
 	fault    error     // the first wrong answer while the server was alive
 
 	noBlobs   bool // the servers share no bucket, so large versions are refused
@@ -87,7 +87,8 @@ func (l *ledger) wrong(err error) {
 	}
 }
 
-// some returns the newest entries of each kind, which the last kill could have affected, and as many random older ones.
+// some returns a part of the ledger: the newest entries of each kind, which the last kill could have affected, and as many
+// random older entries.
 func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	part := &ledger{runs: map[string]string{}, versions: l.versions, keys: l.keys, large: l.large, revision: l.revision, files: l.files, readers: l.readers, fault: l.fault, disturbed: l.disturbed}
 	pick := func(all []string) []string {
@@ -104,7 +105,7 @@ func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	return part
 }
 
-// look requests every entry of the ledger from a server.
+// look requests every entry of the ledger from a server and compares the answers.
 func look(ctx context.Context, c load.Client, l *ledger) error {
 	faults := []error{l.fault}
 	for run, want := range l.runs {
@@ -116,8 +117,8 @@ func look(ctx context.Context, c load.Client, l *ledger) error {
 	return errors.Join(append(faults, resume(ctx, c, l.readers), lookForVersions(ctx, c, l.versions), lookForBlobs(ctx, c, l.large), lookForDraft(ctx, c, l), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
 }
 
-// get reads a record. On a busy machine a database may answer late, and the server then refuses with 503; this is no fault
-// unless it lasts.
+// get reads a record. It retries if the server answers with 503, because on a busy machine the database may be slow for a
+// moment. If the answer is still 503 after all tries, it returns an error.
 func get(ctx context.Context, c load.Client, path string, into any) error {
 	const tries = 30
 	for try := 1; ; try++ {
@@ -200,7 +201,8 @@ func lookForBlobs(ctx context.Context, c load.Client, large map[string]string) e
 	return nil
 }
 
-// lookForDraft checks that the newest saved draft is there. A later one may have been saved without an answer.
+// lookForDraft checks that the draft is the newest acknowledged one or a later one, because the last save may have succeeded
+// without an answer.
 func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
 	if l.revision == 0 {
 		return nil
@@ -220,7 +222,7 @@ func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
 	return nil
 }
 
-// leftovers lists files of writes that were killed, which a server removes when it starts.
+// leftovers returns an error if there are temporary files of interrupted writes. A server must remove them when it starts.
 func leftovers(data string) error {
 	var found []string
 	for _, pattern := range []string{"blobs/*/.new-*", "unrecorded/*.new", "secrets.key.next-*"} {
@@ -236,7 +238,8 @@ func leftovers(data string) error {
 	return nil
 }
 
-// noneRuns checks that no run of the killed server still counts as queued or running. A new server has no runs of its own.
+// noneRuns checks that the restarted server lists no run as queued or running. Such a run could only be one of the killed
+// server.
 func noneRuns(ctx context.Context, c load.Client) error {
 	var faults []error
 	for _, status := range []string{"running", "queued"} {
@@ -251,7 +254,7 @@ func noneRuns(ctx context.Context, c load.Client) error {
 	return errors.Join(faults...)
 }
 
-// retry repeats the requests that were not answered, and then counts the runs: each key has one.
+// retry repeats the requests without an answer, and then checks that there is exactly one run for each key.
 func retry(ctx context.Context, c load.Client, keys map[string]string) error {
 	for key, run := range keys {
 		if run != "" {

@@ -105,8 +105,8 @@ func lastLook(ctx context.Context, options load.Options, database *postgres, all
 	return nil
 }
 
-// killAfter lets clients send requests until the server is killed, and records the answers. Before the kill it disturbs
-// the database. It returns the server's processes at the moment of the kill.
+// killAfter starts clients, disturbs the database if there is one, and kills the server after a pause. It records all answers
+// in the ledger. It returns the processes that the server had when it was killed.
 func killAfter(ctx context.Context, server *load.Server, database *postgres, pause time.Duration, all *ledger, round int) (generation, error) {
 	var clients sync.WaitGroup
 	for client := range 8 {
@@ -117,7 +117,7 @@ func killAfter(ctx context.Context, server *load.Server, database *postgres, pau
 	clients.Go(func() { executeOnce(ctx, server.Client, all, round) })
 	clients.Go(func() { read(ctx, server.Client, all, round) })
 	var err error
-	for range 2 { // the second half is after the disturbance, if there is one
+	for range 2 { // half of the pause before the disturbance, and half after it
 		select {
 		case <-time.After(pause / 2):
 		case <-ctx.Done():

@@ -24,23 +24,23 @@ type postgres struct {
 	done map[string]int // disturbances by name
 }
 
-// newPostgres returns a server below a directory, which is not started.
+// newPostgres returns a server whose files are below dir. It does not start the server.
 func newPostgres(dir string) *postgres { return &postgres{dir: dir, work: "a", done: map[string]int{}} }
 
-// at returns the directory of the server at work, and other the one for its standby.
+// at returns the directory of the current primary server, and other that of its standby.
 func (p *postgres) at() string { return filepath.Join(p.dir, p.work) }
 
 func (p *postgres) other() string {
 	return filepath.Join(p.dir, map[string]string{"a": "b", "b": "a"}[p.work])
 }
 
-// url names both directories, of which one has a server that writes.
+// url returns a URL with the sockets of both servers. Clients connect to the one that accepts writes.
 func (p *postgres) url() string {
 	return "postgres://postgres@/postgres?host=" + filepath.Join(p.dir, "a") + "," + filepath.Join(p.dir, "b") + "&target_session_attrs=read-write"
 }
 
-// script calls scripts/postgres.sh. It takes no context: a script that is killed in the middle could leave a server that
-// stop does not find.
+// script calls scripts/postgres.sh. It has no context, because a script that is killed midway could leave a running server
+// that stop cannot find.
 func (p *postgres) script(args ...string) error {
 	if text, err := exec.Command("scripts/postgres.sh", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s PostgreSQL: %w: %s", args[0], err, text)
@@ -50,7 +50,7 @@ func (p *postgres) script(args ...string) error {
 
 func (p *postgres) start() error { return p.script("start", p.at()) }
 
-// stop ends both servers, also after a failover that was interrupted.
+// stop stops both servers, even if a failover was interrupted.
 func (p *postgres) stop() error {
 	if p == nil {
 		return nil
@@ -74,7 +74,7 @@ func (p *postgres) String() string {
 	return fmt.Sprintf(" on PostgreSQL with %d restarts, %d cuts of all connections, %d freezes and %d failovers to a standby", p.done["restarts"], p.done["cuts"], p.done["freezes"], p.done["failovers"])
 }
 
-// frozenFor is how long PostgreSQL does not answer. It is longer than the server waits for it.
+// frozenFor is the time for which PostgreSQL is frozen. It is longer than the server's timeout for the database.
 const frozenFor = 1800 * time.Millisecond
 
 // disturb restarts PostgreSQL, cuts its connections, freezes it or promotes a standby.
@@ -128,7 +128,7 @@ func (p *postgres) cut(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// failOver makes a standby that has every acknowledged commit, ends the server at work and promotes the standby.
+// failOver creates a standby that has every acknowledged commit, stops the primary server and promotes the standby.
 func (p *postgres) failOver(ctx context.Context) error {
 	if err := p.script("standby", p.other(), p.at()); err != nil {
 		return err
@@ -143,7 +143,8 @@ func (p *postgres) failOver(ctx context.Context) error {
 	return nil
 }
 
-// synchronize lets commits wait for the standby, and waits until it has all earlier ones.
+// synchronize makes replication synchronous, so that each commit waits for the standby. It returns when the standby has all
+// earlier commits.
 func (p *postgres) synchronize(ctx context.Context) (err error) {
 	conn, err := pgx.Connect(ctx, p.url())
 	if err != nil {

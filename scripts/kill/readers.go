@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// talking is a program that prints for about two seconds, so that a kill meets its readers.
+// talking is the name of a program that prints for about two seconds, so that a kill cuts off its readers.
 const talking = "talking"
 
 func talkingProgram() load.Program {
@@ -45,7 +45,7 @@ func read(ctx context.Context, c load.Client, all *ledger, round int) {
 		r := &reader{run: got.RunID}
 		all.reads(r)
 		if r.follow(ctx, c) != nil {
-			return // the server has stopped; look resumes it
+			return // the server was killed; look resumes the reader
 		}
 	}
 }
@@ -54,7 +54,7 @@ func read(ctx context.Context, c load.Client, all *ledger, round int) {
 // seconds.
 const followPatience = 30 * time.Second
 
-// follow reads events from where the reader was, until the result. It returns an error if the connection was cut.
+// follow reads events after the last one that the reader has, until the result. It returns an error if the connection is cut.
 func (r *reader) follow(ctx context.Context, c load.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, followPatience)
 	defer cancel()
@@ -85,7 +85,8 @@ func (r *reader) follow(ctx context.Context, c load.Client) error {
 	return nil
 }
 
-// resume lets the readers that the kill has cut off go on. Each must get the result, and the record must say the same.
+// resume continues the readers that were cut off by the kill. Each must get the result of its run, and the run's record must
+// have the same status.
 func resume(ctx context.Context, c load.Client, readers []*reader) error {
 	var faults []error
 	for _, r := range readers {

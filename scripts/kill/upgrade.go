@@ -16,17 +16,17 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// nextMigration expands the schema, like a migration of the next release.
+// nextMigration is a migration that adds a table, a column and an index, like one of the next release.
 const nextMigration = `CREATE TABLE upgrade_probe (id text PRIMARY KEY);
 ALTER TABLE agents ADD COLUMN upgrade_probe text NOT NULL DEFAULT '';
 CREATE INDEX upgrade_probe_agents ON agents (upgrade_probe);
 `
 
-// upgradeStep is how long clients send requests between two steps of an upgrade.
+// upgradeStep is the time between two steps of an upgrade, in which clients send requests.
 const upgradeStep = 3 * time.Second
 
-// upgrade runs a server of an earlier commit next to a new one on one database. The new one migrates while the old one
-// serves, and clients of both send requests. Everything that was acknowledged must be there at the end.
+// upgrade runs a server of an earlier commit and a new server on one database. The new server migrates the database while
+// the old one serves requests, and clients use both. At the end, everything that was acknowledged must exist.
 func upgrade(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "atelier-upgrade")
 	if err != nil {
@@ -87,7 +87,7 @@ func replace(ctx context.Context, old, next load.Options, all *ledger) error {
 	wait(ctx)
 	stop()
 	clients.Wait()
-	if err = errors.Join(err, second.Stop()); err != nil { // also ends the runs that were accepted
+	if err = errors.Join(err, second.Stop()); err != nil { // stopping also ends the accepted runs
 		return err
 	}
 	if again, refused := load.Start(ctx, old); refused == nil {
@@ -117,8 +117,8 @@ func wait(ctx context.Context) {
 	}
 }
 
-// earlier returns the newest commit before HEAD whose migrations HEAD still has. Without one, because the first release
-// has not been made or the clone is shallow, it returns HEAD.
+// earlier returns the commit before HEAD if all of its migrations are unchanged in HEAD. Otherwise, or if the clone has no
+// earlier commit, it returns HEAD.
 func earlier(ctx context.Context) (string, error) {
 	git := func(args ...string) (string, error) {
 		text, err := exec.CommandContext(ctx, "git", args...).Output()

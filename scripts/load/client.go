@@ -23,7 +23,7 @@ func NewClient(base string) Client {
 	return Client{Base: base, http: newTransport(), wire: newWire(base)}
 }
 
-// newTransport keeps a connection for each of many clients; the default keeps two.
+// newTransport returns an HTTP client that keeps up to 256 idle connections. Go's default of two is too few for many clients.
 func newTransport() *http.Client {
 	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Events reads the events of a run that follow a number, as they come, and passes each to a function. It returns when
-// the server ends the stream. The error is a *Refusal for an answer without events.
+// Events follows the events of a run after the given sequence number, and calls each for every event. It returns when the
+// server ends the stream. The error is a *Refusal if the server refuses the request.
 func (c Client) Events(ctx context.Context, run string, after int64, each func(seq int64, kind string, data []byte) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+"/api/v1/runs/"+run+"/events", http.NoBody)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Call sends the nth request. It returns an error if the answer is wrong.
 type Call func(ctx context.Context, n int) error
 
-// Sample holds measurements. Fault is the first wrong or missing answer.
+// Sample contains measured times. Fault is the first wrong or missing answer.
 type Sample struct {
 	Times []time.Duration // ascending
 	Span  time.Duration
@@ -43,7 +43,7 @@ func (s *Sample) done(began time.Time) *Sample {
 	return s
 }
 
-// Closed runs several clients until the time is over; each sends its next request after the previous answer.
+// Closed runs several clients for the given time. Each client sends its next request when the previous one is answered.
 func Closed(ctx context.Context, clients int, span time.Duration, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	var wait sync.WaitGroup
@@ -106,10 +106,10 @@ func Bursts(ctx context.Context, rounds, size int, call Call) *Sample {
 	return s.done(began)
 }
 
-// Refusals counts answers with a retry time.
+// Refusals counts refused requests whose answer has a Retry-After.
 type Refusals struct{ count atomic.Int64 }
 
-// Allow repeats a rejected call at its retry time. A rejection without a retry time is an error.
+// Allow returns a call that repeats a refused request after its Retry-After. A refusal without Retry-After is an error.
 func (r *Refusals) Allow(call Call) Call {
 	return func(ctx context.Context, n int) error {
 		for {
@@ -132,10 +132,10 @@ func (r *Refusals) Allow(call Call) Call {
 	}
 }
 
-// Count returns the number of rejections with a retry time.
+// Count returns the number of refusals with a Retry-After.
 func (r *Refusals) Count() int64 { return r.count.Load() }
 
-// At returns the time in milliseconds within which the given share of the calls was answered.
+// At returns a percentile of the times in milliseconds: the given share of the calls was answered within this time.
 func (s *Sample) At(share float64) float64 {
 	if len(s.Times) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package load starts a real server and runs programs with known answers on it. The programs that measure, stress and
-// kill a server share it. It uses only the server's address and process.
+// Package load starts a real server in a separate process and runs programs with known answers on it. The commands bench,
+// soak, kill and profile use it.
 package load
 
 import (
@@ -26,7 +26,7 @@ const token = "load-0123456789abcdef0123456789abcdef"
 type Options struct {
 	Binary    string
 	Data      string
-	Temporary string // the server's TMPDIR; "" leaves it as it is
+	Temporary string // TMPDIR of the server; "" means that of this process
 	Flags     []string
 }
 
@@ -132,7 +132,7 @@ func (s *Server) Output() string { return s.output.String() }
 // Stop requests the server to stop and waits until it has ended.
 func (s *Server) Stop() error { return s.end(syscall.SIGTERM) }
 
-// Kill kills the server. When it returns, all child processes that held the server's output have ended.
+// Kill kills the server with SIGKILL. It returns when the child processes that have the server's output open have ended too.
 func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 
 func (s *Server) end(signal syscall.Signal) error {

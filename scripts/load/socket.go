@@ -8,7 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Socket follows a run from its first event.
+// Socket opens a WebSocket with the events of a run, from the first one.
 func (c Client) Socket(ctx context.Context, run string) (*websocket.Conn, error) {
 	url := "ws" + strings.TrimPrefix(c.Base, "http") + "/api/v1/runs/" + run + "/stream?from=0"
 	socket, response, err := websocket.DefaultDialer.DialContext(ctx, url, http.Header{"Authorization": {"Bearer " + token}})

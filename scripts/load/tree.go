@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ticks is USER_HZ, which Linux fixes for all times in /proc.
+// ticks is USER_HZ, the number of clock ticks per second in the times of /proc. It is always 100 on Linux.
 const ticks = 100
 
 // Tree is a process with its descendants.
@@ -29,7 +29,7 @@ func LookAt(pid int) Tree {
 	return t
 }
 
-// family is LookAt without the memory, which is slow to compute.
+// family is like LookAt, but without the memory, which is slow to read.
 func family(pid int) Tree {
 	children, cpu := processes()
 	t := Tree{Pids: []int{pid}}
@@ -42,8 +42,8 @@ func family(pid int) Tree {
 	return t
 }
 
-// Watch sums the processor time of this process and its descendants until the returned function is called. It samples
-// twice a second, because a browser exits without waiting for its children and their times are lost.
+// Watch sums the CPU time of this process and its descendants until the returned function is called. It samples twice a
+// second, because the CPU time of a browser's child processes is lost when the browser exits without waiting for them.
 func Watch() func() time.Duration {
 	stop, told := make(chan struct{}), make(chan time.Duration)
 	go func() {
@@ -100,7 +100,7 @@ func Parent(pid int) int {
 	return parent
 }
 
-// processes reads all processes: the children of each, and its time including that of its ended children.
+// processes reads /proc. It returns the children of each process, and its CPU time including that of its ended children.
 func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	children, cpu = map[int][]int{}, map[int]time.Duration{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -15,12 +15,12 @@ import (
 const (
 	// answerTimeout is the maximum wait for an answer.
 	answerTimeout = 2 * time.Minute
-	// kept is the maximum idle time of a reused connection. The server may have closed an older one.
+	// kept is the maximum idle time of a connection that is reused. After a longer time, the server may have closed it.
 	kept = 5 * time.Second
 )
 
-// wire sends repeated requests at the lowest cost, for measurements on a machine shared with the server. The net/http
-// client uses two goroutines per connection and a timer per request.
+// wire is an HTTP client that uses little CPU time, because it shares the machine with the measured server. The client of
+// net/http uses two goroutines per connection and a timer per request.
 type wire struct {
 	host string
 
@@ -36,8 +36,8 @@ type line struct {
 	used    time.Time
 }
 
-// Post sends JSON for measurements; it returns a *Refusal for any status other than 2xx. The end of the context does
-// not interrupt it.
+// Post sends JSON with the cheap client for measurements. It returns a *Refusal for any status other than 2xx. A cancelled
+// context does not interrupt it.
 func (c Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	return c.wire.post(ctx, path, body)
 }

@@ -69,11 +69,11 @@ func readCounts(file string) ([]Counts, error) {
 	return all, lines.Err()
 }
 
-// mostRaces bounds the reports of races at the end. The same race is often reported for several tests.
+// mostRaces is the maximum number of printed race reports. The same race is often reported for several tests.
 const mostRaces = 3
 
-// printTotal lists every failure, skip and unstable test and ends with one line of sums. In CI a skip is a failure: CI
-// machines can install everything that tests need, and a suite that stops running unnoticed protects nobody.
+// printTotal lists every failure, skip and unstable test, and ends with one line of sums. In CI a skipped test is a failure:
+// CI machines can install all that tests need, and otherwise nobody would notice that a test no longer runs.
 func printTotal(file string, out io.Writer, ci bool) error {
 	all, err := readCounts(file)
 	if err != nil {

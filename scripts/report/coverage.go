@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// block is one run of statements in a profile. Each test binary reports it again; the highest count wins.
+// block is one block of statements in a coverage profile. Several test binaries report the same block. It is covered if any
+// of them executed it.
 type block struct {
 	statements int
 	covered    bool

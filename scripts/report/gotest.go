@@ -140,8 +140,8 @@ func goRerun(pkg, name string) []string {
 	return []string{"-run", "^" + root + "$", pkg}
 }
 
-// measured starts an output line of a test with a measured quality. Such lines are always shown, so that a decline
-// above the limit is noticed.
+// measured is the prefix of output lines in which a test reports a measured value. Such lines are always shown, so that a
+// person notices a value that gets worse but is still within its limit.
 const measured = "measured: "
 
 func childrenOf(name string, tests map[string]string) []string {
@@ -154,7 +154,7 @@ func childrenOf(name string, tests map[string]string) []string {
 	return actions
 }
 
-// reason returns the line with the file and line number in which a skipped test gives its reason.
+// reason returns the reason that a skipped test has printed, without file and line number.
 func reason(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if _, why, ok := strings.Cut(line, ".go:"); ok {

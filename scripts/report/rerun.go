@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// mostReruns bounds the tests that are run again. More failures than this are a broken build or a broken machine. A data
-// race fails each test that runs at that time, so these have a bound of their own.
+// mostReruns is the maximum number of failed tests that are run again. More failures mean that the build or the machine is
+// broken. A data race makes every test fail that runs at the time, so such failures have a higher maximum, mostDuringRace.
 const (
 	mostReruns     = 12
 	mostDuringRace = 150
@@ -83,7 +83,8 @@ func rerunOf(c *Counts, out io.Writer) {
 	c.Failures = left
 }
 
-// passesAlone runs one test. vitest also succeeds if no test has the name, so its report must show one that passed.
+// passesAlone runs one test and reports whether it passes. vitest exits with 0 even if no test matches the name, so its
+// report must also show a passed test.
 func passesAlone(command, choice []string, out io.Writer) error {
 	args := slices.Concat(command, choice)
 	vitest := slices.Contains(command, "vitest")

@@ -15,7 +15,7 @@ import (
 
 const (
 	lastStatement = 50
-	// foreignStatement covers all browser tests together; the behaviour of their pages decides it.
+	// foreignStatement is the statement about all browser tests together: it holds if none of their pages misbehaves.
 	foreignStatement = "A46"
 )
 
@@ -44,7 +44,7 @@ func printStatements(result, tallied string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	held := map[string]bool{} // statements with tests, and whether all of them passed
+	held := map[string]bool{} // statements that have tests; true if all of their tests passed
 	for _, file := range report.TestResults {
 		for _, test := range file.AssertionResults {
 			for _, title := range append(test.AncestorTitles, test.Title) {

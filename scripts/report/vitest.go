@@ -27,7 +27,7 @@ type vitestReport struct {
 	} `json:"testResults"`
 }
 
-// readVitest counts one run with the given exit code. vitest has already printed the failures.
+// readVitest counts the results in a vitest report. code is the exit code of vitest, which has already printed the failures.
 func readVitest(name, file, code string) (Counts, error) {
 	counts := Counts{Name: name}
 	report, err := parseVitest(file)
@@ -67,7 +67,7 @@ func readVitest(name, file, code string) (Counts, error) {
 	return counts, nil
 }
 
-// place returns the stack line of the test's own file; the calls may lead through other files.
+// place returns the line number in the test's own file from a stack trace, which may begin in other files.
 func place(stack, file string) string {
 	_, after, found := strings.Cut(stack, "/"+file+":")
 	line, _, more := strings.Cut(after, ":")

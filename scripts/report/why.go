@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Often only the last lines of a long run are kept. Therefore each failure there has a reason of two short lines.
+// Limits of the reason that is printed under each failure at the end. Often only the end of a long output is stored, so the
+// reason must be there, but short.
 const (
 	whyLines = 2
 	whyWidth = 200
@@ -13,11 +14,11 @@ const (
 
 var (
 	ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	// A message of a test or the compiler, or the crash of a Go program.
+	// goWhy matches a message of a test or the compiler, a crash of a Go program, or a data race.
 	goWhy = regexp.MustCompile(`^\s*\S+\.go:\d+:|^\s*(panic|fatal error): |DATA RACE`)
-	// The title of a server's log, which follows the reason of a failure.
+	// goLog matches the title of a server's log, which is printed after the reason of a failure.
 	goLog = regexp.MustCompile(`^\s*\S+\.go:\d+: the server's log:$`)
-	// The location of a race, which the first lines of its report contain.
+	// goRace matches a line with a code location in the report of a data race.
 	goRace = regexp.MustCompile(`^\s+\S+\.go:\d+ \+0x`)
 )
 
@@ -67,7 +68,7 @@ func races(text string) []string {
 	}
 }
 
-// whyVitest omits the location, because the failure's name contains it.
+// whyVitest returns the first lines of a vitest failure. It omits the location, which the failure's name contains.
 func whyVitest(text string) string {
 	return why(text, func(line string) bool {
 		line = strings.TrimSpace(line)

@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// batch holds the clients of a soak test and their results.
+// batch runs the clients of a soak test and collects their results.
 type batch struct {
 	server *load.Server
 	runs   atomic.Int64
@@ -26,7 +26,7 @@ type batch struct {
 	mu     sync.Mutex
 	ends   map[string]int // by status
 	kills  []kill
-	killed int // runs in killed processes, which say so
+	killed int // number of runs whose answer says that their process was killed
 	cut    int // runs that the server answered as interrupted
 	wrong  int
 	first  []error // the first few
@@ -35,9 +35,9 @@ type batch struct {
 // kill is one process that was killed from outside with its descendants.
 type kill struct {
 	at    time.Time
-	may   int  // number of runs that it may have executed: one for each process at most
-	ended int  // number of runs that say that their process was killed
-	idle  bool // no run executed, so none may notice
+	may   int  // maximum number of runs that the kill may have ended: one per process of the jail
+	ended int  // number of answers that are explained by this kill
+	idle  bool // no run executed at the time, so no answer may be explained by it
 }
 
 func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
@@ -74,8 +74,8 @@ func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	killer.Wait()
 }
 
-// one executes the nth run. Of a hundred, eighty are simple, four are followed by a reader, two are cancelled, and the
-// others fail in some way.
+// one executes the nth run. Of a hundred runs, eighty are simple, a reader follows four, two are cancelled, and the others
+// fail in some way.
 func (c *batch) one(ctx context.Context, n int) {
 	hello, troubles := load.Hello(), troubles()
 	began := time.Now()
@@ -170,7 +170,7 @@ func (c *batch) cancel(ctx context.Context) error {
 	return nil
 }
 
-// lostContact is in the answer to a run that the server records as interrupted.
+// lostContact is a part of the answer to a run that the server records as interrupted.
 const lostContact = "lost contact with the program while it ran"
 
 // toldOfKill reports whether an answer says that the process of the run was killed.
@@ -181,8 +181,8 @@ func toldOfKill(err error) bool {
 	})
 }
 
-// note counts a run with an unexpected end. The end is right if a process was killed while the run executed, the answer
-// says so, and the process had no more runs than that. Every other end is wrong.
+// note counts a run with an unexpected answer. The answer is correct if it says that a process was killed, a kill happened
+// while the run executed, and that kill does not already explain as many answers as it can. Otherwise it is an error.
 func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
@@ -206,7 +206,7 @@ func (c *batch) note(began time.Time, err error) {
 	}
 }
 
-// cause returns the index of the last kill during a run that may have ended one more run, -1 if there is none.
+// cause returns the index of the last kill since began that can explain one more answer, -1 if there is none.
 func (c *batch) cause(began time.Time) int {
 	for i := len(c.kills) - 1; i >= 0 && began.Before(c.kills[i].at); i-- {
 		if c.kills[i].ended < c.kills[i].may {
@@ -228,7 +228,8 @@ func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	}
 }
 
-// killOne kills a random process below the server. A stopped process starts no further ones while they are counted.
+// killOne kills a random descendant of the server. It stops the process before it counts the processes of the jail, so that
+// the process starts no further ones.
 func (c *batch) killOne(idle bool) {
 	pids := load.LookAt(c.server.Pid()).Pids[1:]
 	if len(pids) == 0 {
@@ -250,8 +251,8 @@ func (c *batch) killOne(idle bool) {
 	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 }
 
-// jailOf returns the child of the server from which a process descends. If a jail's launcher or fork server ends, the
-// whole jail ends.
+// jailOf returns the child process of the server from which a process descends. This is the first process of a jail: if it
+// ends, the whole jail ends.
 func (c *batch) jailOf(pid int) int {
 	for {
 		parent := load.Parent(pid)
@@ -262,7 +263,7 @@ func (c *batch) jailOf(pid int) int {
 	}
 }
 
-// records checks that the server recorded as interrupted the runs that it answered so, and no other.
+// records checks that the number of runs recorded as interrupted equals the number of runs answered as interrupted.
 func (c *batch) records(ctx context.Context) error {
 	found := 0
 	for cursor := ""; ; {

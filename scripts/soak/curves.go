@@ -9,10 +9,10 @@ import (
 // curves holds the samples of a soak test, oldest first.
 type curves []sample
 
-// settling is the share of the samples at the start that is not compared: caches and pools fill up.
-const settling = 4 // one in this number
+// settling determines the samples at the start that are ignored, because caches and pools are still filling up.
+const settling = 4 // one in four
 
-// print shows the curve of each resource and whether it grows.
+// print prints the curve of each resource. It returns an error if a resource grows.
 func (c curves) print() error {
 	if len(c) < 8 {
 		return fmt.Errorf("%d samples are too few to detect growth; at least 8 are needed", len(c))
@@ -36,7 +36,8 @@ func (c curves) print() error {
 	return nil
 }
 
-// median is robust against a sample taken while a pool was being refilled.
+// median returns the median of a resource. Unlike the mean, it is not affected by a single sample that was taken while a pool
+// was being refilled.
 func (c curves) median(resource int) float64 {
 	var all []float64
 	for _, s := range c {
@@ -46,7 +47,7 @@ func (c curves) median(resource int) float64 {
 	return all[len(all)/2]
 }
 
-// line draws a resource between zero and its maximum.
+// line returns the curve of a resource as one line of text, scaled from zero to the maximum.
 func (c curves) line(resource int) string {
 	steps := []rune("▁▂▃▄▅▆▇█")
 	top := 0.0

@@ -1,6 +1,6 @@
-// Command soak stresses a server with runs of every kind, in each language and with every end, and with processes killed
-// from outside. A run in a killed process must say so, and no other run may notice. Between the slices it waits until the
-// server is idle and counts its resources. A growing resource is a leak.
+// Command soak stresses a server with runs in every language and with every outcome, and kills random processes of the
+// server's sandboxes. The answer to a run in a killed process must say so, and other runs must not be affected. At intervals
+// it waits until the server is idle and counts its resources, such as files and memory. A resource that grows is a leak.
 package main
 
 import (
@@ -31,10 +31,10 @@ func main() {
 	}
 }
 
-// samples is the number of counts in a soak test.
+// samples is the number of times that a soak test counts the resources.
 const samples = 24
 
-// counting is the approximate time to become idle and to be counted.
+// counting is the approximate time until the server is idle and its resources are counted.
 const counting = time.Second
 
 func run(ctx context.Context, binary string, span time.Duration, most int64) (err error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// resources lists the counted resources in the order of the table. slack is the variation allowed without a leak, in
-// addition to a tenth.
+// resources lists the counted resources in the order of the table. slack is the growth that is not treated as a leak, in
+// addition to ten percent.
 var resources = []struct {
 	name  string
 	slack float64
@@ -104,12 +104,13 @@ func entries(dir string) int {
 }
 
 func files(dir string) int {
-	n := -1 // the group itself
+	n := -1 // do not count the group itself
 	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
 	return n
 }
 
-// size adds up the bytes of files, without the log of the database, which has a fixed size in the end.
+// size returns the total size of the files below dir in bytes. It omits the write-ahead log of the database, whose size stops
+// growing at a limit.
 func size(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "-wal") {

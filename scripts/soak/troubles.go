@@ -4,7 +4,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// nothing returns the input of programs that need none.
+// nothing returns an empty input, for programs that need none.
 func nothing(int) []byte { return []byte(`{}`) }
 
 // troubles returns programs that fail, take too long or write too much.
