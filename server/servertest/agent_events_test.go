@@ -61,7 +61,8 @@ type draftEvent struct {
 	SavedBy  struct{ ID, Name string }
 }
 
-// TestAgentEvents_SavesOfOthers_Told: a page learns of what another client saves and publishes, and who is there.
+// TestAgentEvents_SavesOfOthers_Told checks that the event stream of an agent reports saves and publications of other
+// clients, and who else has the agent open.
 func TestAgentEvents_SavesOfOthers_Told(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -107,7 +108,7 @@ func TestAgentEvents_SavesOfOthers_Told(t *testing.T) {
 	}
 }
 
-// TestAgentEvents_AccessRevoked_Ended: who may not read the agent any more is told nothing more.
+// TestAgentEvents_AccessRevoked_Ended checks that the event stream ends when its reader loses access to the agent.
 func TestAgentEvents_AccessRevoked_Ended(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)

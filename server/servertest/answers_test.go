@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestInput_OtherEscapesAndSpaces_SameText sends one input as two clients write it. A script reads the same text.
+// TestInput_OtherEscapesAndSpaces_SameText checks that a script reads the same text for an input that two clients send with
+// different escapes and spaces.
 func TestInput_OtherEscapesAndSpaces_SameText(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -35,7 +36,7 @@ func TestInput_OtherEscapesAndSpaces_SameText(t *testing.T) {
 	}
 }
 
-// TestLimits_OutOfRange_NamesTheBorder checks that a limit above the maximum is not told to be larger.
+// TestLimits_OutOfRange_NamesTheBorder checks that the error for a limit above the maximum names the maximum.
 func TestLimits_OutOfRange_NamesTheBorder(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -53,7 +54,7 @@ func TestLimits_OutOfRange_NamesTheBorder(t *testing.T) {
 	}
 }
 
-// TestDeterministic_True_Refused checks that a promise that changes nothing is refused.
+// TestDeterministic_True_Refused checks that the field deterministic, which would have no effect, is refused.
 func TestDeterministic_True_Refused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -97,8 +98,8 @@ func TestSkillLimits_Unset_ThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// TestAgentLimits_Unset_ThoseOfTheServer checks that an agent keeps only the limits that its author set. A server with
-// another default runs its draft and its version with that default.
+// TestAgentLimits_Unset_ThoseOfTheServer checks that an agent stores only the limits that its author set. If the server's
+// defaults change, its draft and its version run with the new defaults.
 func TestAgentLimits_Unset_ThoseOfTheServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -130,7 +131,7 @@ func TestAgentLimits_Unset_ThoseOfTheServer(t *testing.T) {
 				t.Errorf("%s with %s ms: %s", version, timeout, run.Status)
 			}
 		}
-		// What a client reads it may send back, and nothing becomes fixed by that.
+		// A client may send back the limits that it has read. Limits that were not set stay unset.
 		text, err := json.Marshal(a.Draft.Limits)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +141,7 @@ func TestAgentLimits_Unset_ThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// TestSpans_SayWhatHappened checks the attributes of runs whose validation fails, and of one that succeeds.
+// TestSpans_SayWhatHappened checks the span attributes of runs whose validation fails, and of a run that succeeds.
 func TestSpans_SayWhatHappened(t *testing.T) {
 	t.Parallel()
 	seen := tracetest.NewInMemoryExporter()

@@ -32,7 +32,7 @@ func setGate(t *testing.T, c *servertest.Client, change map[string]any, who ...s
 	c.Want(t, 200, "PUT", "/api/v1/gate", settings, who...)
 }
 
-// asked is a run or publication that waits.
+// asked is the answer about a run or a publication that waits for an approval.
 type asked struct {
 	RunID, ApprovalID, Status, Message string
 	Reasons                            json.RawMessage
@@ -181,7 +181,7 @@ func TestSelfApproval_Forbidden_AnotherApproverDecides(t *testing.T) {
 	}
 }
 
-// A waiting run survives kill -9, and runs once when it is approved.
+// A run that waits for an approval survives kill -9, and executes once after it is approved.
 func TestWaitingRun_ServerKilled_RunsOnce(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -210,7 +210,7 @@ func TestWaitingRun_ServerKilled_RunsOnce(t *testing.T) {
 	}
 }
 
-// A decision that was stored just before kill -9 ends its run after the restart.
+// If the server is killed just after a decision is stored, the next server carries the decision out.
 func TestWaitingRun_ServerKilledAfterDecision_Ends(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -273,7 +273,7 @@ const (
 	remotePython = "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n"
 )
 
-// A version with a new host waits in a workspace that enforces, and is published when somebody approves.
+// If the gate enforces, a version with a new host waits for an approval, and is published when a person approves it.
 func TestPublish_NewHost_Enforced(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -342,7 +342,7 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	}
 }
 
-// The approver of a run sees what is new since the version that was approved last, and the findings.
+// The approver of a run sees the changes since the last approved version, and the findings.
 func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -420,7 +420,7 @@ func TestPublish_FlagsAndGrantsDisagree(t *testing.T) {
 	s.Publish(t, "local", "2.0.0")
 }
 
-// POST /validate answers with the verdict, unless the gate is off.
+// The answer of POST /validate contains the verdict, unless the gate is off.
 func TestValidate_AnswersTheVerdict(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -437,7 +437,7 @@ func TestValidate_AnswersTheVerdict(t *testing.T) {
 	}
 }
 
-// By default the gate advises: it shows verdicts, and only BLOCK stops publishing.
+// By default the gate only advises: the answer contains the verdict, and only the verdict BLOCK prevents publishing.
 func TestPublish_Advised(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -542,7 +542,8 @@ func TestRun_CommandWaits(t *testing.T) {
 	}
 }
 
-// Installing a skill asks the gate: what it blocks is not installed, and what it escalates waits for an approver.
+// The gate checks skills when they are installed: a blocked skill is not installed, and an escalated one waits for an
+// approval.
 func TestInstallSkill_BlockedAndEscalated(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -607,7 +608,7 @@ func TestPromoteSkill_Escalated(t *testing.T) {
 	}
 }
 
-// An approval for a version with a caller covers that caller alone.
+// An approval with the scope caller applies to that caller only; runs of other callers wait.
 func TestApprove_ForCaller_OthersWait(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

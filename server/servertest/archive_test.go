@@ -52,7 +52,7 @@ func fill(t *testing.T, s *servertest.Server) (references []string) {
 	return append(references, "renamed@latest")
 }
 
-// After export, deletion and import, pinned references resolve as before, also on another server.
+// After export, deletion and import, pinned references resolve to the same versions as before, also on another server.
 func TestArchiveRoundTripIsTheIdentity(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -154,7 +154,7 @@ func (c *collected) write(t *testing.T) string {
 	return whole.String()
 }
 
-// Data without a digest is checked too, before anything is written: an import succeeds completely or changes nothing.
+// An import checks all data before it writes, including data without a digest. It succeeds completely or changes nothing.
 func TestArchiveIsCheckedWholeBeforeItIsWritten(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

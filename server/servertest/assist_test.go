@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// scriptedModel is a language model that gives prepared answers in order and keeps the conversations.
+// scriptedModel is a language model that returns prepared answers in order and records the conversations.
 type scriptedModel struct {
 	*httptest.Server
 
@@ -125,7 +125,7 @@ func TestAssist_Fix(t *testing.T) {
 	}
 }
 
-// TestAssist_FixStillFails returns an error if no attempt passes, with the reason of the last one.
+// TestAssist_FixStillFails checks that the error after the last failed attempt contains that attempt's reason.
 func TestAssist_FixStillFails(t *testing.T) {
 	t.Parallel()
 	useless := `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"names[1].toUpperCase()"}]}`
@@ -140,7 +140,7 @@ func TestAssist_FixStillFails(t *testing.T) {
 	s.Want(t, 404, "POST", "/api/v1/assist/fix", map[string]string{"runId": "absent"})
 }
 
-// TestAssist_Secrets keeps values of secrets, and the input of a program with personal data, from the model.
+// TestAssist_Secrets checks that the model gets no values of secrets, and no input of a program with personal data.
 func TestAssist_Secrets(t *testing.T) {
 	t.Parallel()
 	model := newScriptedModel(t, `{"explanation":"It takes names."}`, `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"String(names[0])"}]}`)
@@ -215,7 +215,8 @@ func TestAssist_Off(t *testing.T) {
 	}
 }
 
-// TestAssist_PersonalData sends a model nothing that a program with pii_risk read or wrote, also to its caller at once.
+// TestAssist_PersonalData checks that the model gets no input and no output of a program with pii_risk, even if the caller
+// of the run asks for help right after it.
 func TestAssist_PersonalData(t *testing.T) {
 	t.Parallel()
 	answer := `{"explanation":"x","edits":[{"file":"main.js","old":"throw new Error","new":"return String"}]}`
@@ -237,7 +238,7 @@ func TestAssist_PersonalData(t *testing.T) {
 	}
 }
 
-// TestAssist_Hosts runs no program of a model that could send the input elsewhere.
+// TestAssist_Hosts checks that a proposed program is not run if it could send the input to another host.
 func TestAssist_Hosts(t *testing.T) {
 	t.Parallel()
 	s := withModel(t, newScriptedModel(t, `{"explanation":"x","edits":[{"file":"main.js","old":"names[0].toUpperCase()","new":"String(names[0])"}]}`))
@@ -252,7 +253,7 @@ func TestAssist_Hosts(t *testing.T) {
 	}
 }
 
-// TestAssist_Workspaces tells only those workspaces about the model that may use it.
+// TestAssist_Workspaces checks that only workspaces that may use the model are told that there is one.
 func TestAssist_Workspaces(t *testing.T) {
 	t.Parallel()
 	model := newScriptedModel(t, `{"explanation":"It takes names."}`, `{"explanation":"It takes names."}`)
@@ -290,7 +291,7 @@ func TestAssist_Workspaces(t *testing.T) {
 	}
 }
 
-// TestAssist_Models_WorkspaceChoosesOne lets each workspace choose among the models that the operator offers.
+// TestAssist_Models_WorkspaceChoosesOne checks that each workspace can choose one of the models that the operator offers.
 func TestAssist_Models_WorkspaceChoosesOne(t *testing.T) {
 	t.Parallel()
 	model := newCompleter(t, "", `{"explanation":"It takes names."}`)
@@ -322,7 +323,7 @@ func TestAssist_Models_WorkspaceChoosesOne(t *testing.T) {
 	explainedBy("usual")
 }
 
-// TestAssist_Change changes files, schemas and tests of a draft, each task its own part of them.
+// TestAssist_Change checks that each task of a change proposes only its own part: files, tests, documentation or schemas.
 func TestAssist_Change(t *testing.T) {
 	t.Parallel()
 	answer := func(edits, input, output, sample string, tests ...any) string {
@@ -385,7 +386,8 @@ func TestAssist_Change(t *testing.T) {
 	}
 }
 
-// TestAskLLM asks the model from a program in each language. The prompt has no secret, and the record has the tokens.
+// TestAskLLM checks that a program in each language can ask the model. The model gets no secret, and the run's record has
+// the number of tokens.
 func TestAskLLM(t *testing.T) {
 	t.Parallel()
 	programs := map[string]map[string]any{
@@ -433,7 +435,7 @@ func TestAskLLM(t *testing.T) {
 	}
 }
 
-// TestAskLLM_NoValue expects that a missing value reaches the model as no text, and that a missing prompt is refused.
+// TestAskLLM_NoValue checks that a missing value is sent to the model as empty text, and that a missing prompt is refused.
 func TestAskLLM_NoValue(t *testing.T) {
 	t.Parallel()
 	javascript := "export default async (input, ctx) => {\n  try { await ctx.askLLM(null) } catch (error) { return [error.message, await ctx.askLLM('hi', null)] }\n}"
@@ -508,7 +510,8 @@ func TestAskLLM_Refused(t *testing.T) {
 	}
 }
 
-// TestAssist_Tool finds a published tool, makes a draft if none fits, and publishes it only if the gate lets it pass.
+// TestAssist_Tool checks that a request for a tool finds a published one. If none fits, it creates a draft, and publishes it
+// only if the gate allows it.
 func TestAssist_Tool(t *testing.T) {
 	t.Parallel()
 	program := func(name, about, code string) string {
@@ -563,7 +566,8 @@ func TestAssist_Tool(t *testing.T) {
 	}
 }
 
-// newEmbedder is a model of three directions: of counting, of colours, and of all else. Its answers fail if a test asks for that.
+// newEmbedder starts a model whose vectors have three directions: texts about counting, texts about colours, and all other
+// texts. After fail is called, its requests fail.
 func newEmbedder(t *testing.T) (url string, asked func() []string, fail func()) {
 	t.Helper()
 	var mu sync.Mutex
@@ -606,8 +610,8 @@ func newEmbedder(t *testing.T) (url string, asked func() []string, fail func()) 
 		}
 }
 
-// TestAssist_ToolByMeaning finds a published tool that has no word of the task, asks for the vector of each tool once,
-// and compares words when the model gives no vectors.
+// TestAssist_ToolByMeaning checks that a published tool without a word of the task is found by its vector, that the vector
+// of each tool is requested once, and that words are compared if the model returns no vectors.
 func TestAssist_ToolByMeaning(t *testing.T) {
 	t.Parallel()
 	address, asked, fail := newEmbedder(t)
@@ -645,7 +649,8 @@ func TestAssist_ToolByMeaning(t *testing.T) {
 	s.Want(t, 503, "POST", "/api/v1/assist/tools", task)
 }
 
-// TestAssist_ToolGate publishes no tool for a caller without the scope approve, or that the gate wants a person to look at.
+// TestAssist_ToolGate checks that a new tool is not published if the caller lacks the scope approve, or if the gate
+// escalates it.
 func TestAssist_ToolGate(t *testing.T) {
 	t.Parallel()
 	answer := `{"name":"shout","title":"Shout","description":"Shouts.","plan":[],"files":[{"path":"main.py","content":"def main(input, ctx):\n    return 1\n"}],"inputSchema":"{\"type\":\"object\"}","outputSchema":"","sampleInput":"{}","tests":[]}`
@@ -701,8 +706,8 @@ func (c *completer) paths() []string {
 	return paths
 }
 
-// TestAssist_Complete suggests code at the cursor: in the middle where the model can do that, in words otherwise. It never
-// sends the value of a secret.
+// TestAssist_Complete checks that code is completed at the cursor, by fill-in-the-middle if the model supports it and by a
+// chat otherwise, and that no value of a secret is sent.
 func TestAssist_Complete(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -750,7 +755,8 @@ func TestAssist_Complete(t *testing.T) {
 	}
 }
 
-// TestAssist_Complete_BusyModel_AskedOnce answers at once, because a later suggestion is of no use.
+// TestAssist_Complete_BusyModel_AskedOnce checks that a completion is not retried if the model is busy, because a late
+// suggestion is useless.
 func TestAssist_Complete_BusyModel_AskedOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

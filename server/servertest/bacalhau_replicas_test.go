@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A server that is killed leaves two jobs at Bacalhau. Another server of the database follows both: a reader there gets the
-// result of one, which is recorded once, and the other one is cancelled there.
+// A server is killed while it has two jobs at Bacalhau. Another server of the database takes over both: a reader there gets
+// the result of one job, which is recorded once, and the other job can be cancelled there.
 func TestReplicas_KilledServer_JobsElsewhereFollowed(t *testing.T) {
 	t.Parallel()
 	service := bacalhautest.New(t)

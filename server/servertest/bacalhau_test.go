@@ -152,7 +152,8 @@ func number(v any) float64 {
 	return n
 }
 
-// TestBacalhau_WithoutHost_Unavailable expects the remedy in the answer and in the list of runtimes.
+// TestBacalhau_WithoutHost_Unavailable checks that without a configured host, the answer and the list of runtimes contain the
+// remedy.
 func TestBacalhau_WithoutHost_Unavailable(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

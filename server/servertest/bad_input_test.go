@@ -118,7 +118,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A wrong Host or Origin opens no WebSocket either.
+// A WebSocket request with a wrong Host or Origin is refused.
 func TestSocketsOfOtherPagesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))

@@ -19,7 +19,7 @@ import (
 
 const mount = "/atelier"
 
-// mounted starts a reverse proxy that serves a server under a path and nothing else.
+// mounted starts a reverse proxy that serves a server under a base path. strips says whether the proxy removes the path.
 func mounted(t *testing.T, s *servertest.Server, strips bool) *servertest.Client {
 	t.Helper()
 	target, err := url.Parse(s.URL)

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/garbage"
 )
 
-// orphan stores a blob that no version has, some time ago, and returns its path.
+// orphan stores a blob that no version uses, with the given age, and returns its path.
 func orphan(t testing.TB, data, content string, age time.Duration) string {
 	t.Helper()
 	folder, err := blobs.Open(filepath.Join(data, "blobs"))
@@ -37,7 +37,7 @@ func blobPath(data, digest string) string {
 	return filepath.Join(data, "blobs", hash[:2], hash[2:])
 }
 
-// Administrators of the server remove the blobs that no version has. Young ones, and those of versions, stay.
+// Administrators of the server can remove blobs that no version uses. Young blobs and blobs of versions stay.
 func TestGC_Blobs(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -93,7 +93,7 @@ func TestGC_BlobStoredAgain_Stays(t *testing.T) {
 	}
 }
 
-// A server with --gc-older removes garbage without an order.
+// A server with --gc-older removes garbage automatically.
 func TestGC_Automatic(t *testing.T) {
 	t.Parallel()
 	var old string

@@ -210,7 +210,7 @@ func TestCodeMode_TooManyCalls_TypedError(t *testing.T) {
 	}
 }
 
-// An agent cannot call itself when it is published, but drafts can form a circle.
+// Agents may call agents three levels deep. A call at the fourth level ends with an error.
 func TestCodeMode_TooDeep_TypedError(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -232,7 +232,7 @@ func TestCodeMode_TooDeep_TypedError(t *testing.T) {
 	}
 }
 
-// Twice as many programs as places call others at once. None waits for a place that another one holds.
+// Twice as many programs as may run at once call other agents at the same time. There must be no deadlock.
 func TestCodeMode_ManyParents_NoDeadlock(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, func(o *app.Options) { o.Config.Concurrency = 2 })

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestGrantedHosts follows a person from a denial to its fix. The error names the grant, the draft adds it and the run
-// reaches the host. Events and metrics contain every decision.
+// TestGrantedHosts checks that the error of a denied request names the missing grant, and that the run reaches the host
+// after the grant is added to the draft. Events and metrics contain every decision.
 func TestGrantedHosts(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"temperature":7}`) }))
@@ -51,8 +51,8 @@ func TestGrantedHosts(t *testing.T) {
 	}
 }
 
-// TestPrivateAddresses_NotListed_Refused: without a list, agents may be granted the public internet only. A program with a
-// grant of the loopback of this machine reached every service there.
+// TestPrivateAddresses_NotListed_Refused checks that without a configured list, only hosts of the public internet may be
+// granted. Regression: a program with a grant for the loopback address could reach every service of the machine.
 func TestPrivateAddresses_NotListed_Refused(t *testing.T) {
 	t.Parallel()
 	reached := make(chan struct{}, 100)
@@ -78,7 +78,7 @@ func TestPrivateAddresses_NotListed_Refused(t *testing.T) {
 	}
 }
 
-// TestOwnListener_Granted_Refused: nobody reaches the server that runs them, also where the operator listed its address.
+// TestOwnListener_Granted_Refused checks that a program cannot reach its own server, even if the operator listed the address.
 func TestOwnListener_Granted_Refused(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Each kind of end has one exit code, whichever command ends.
+// All commands use the same exit code for the same kind of failure.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -62,7 +62,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// A new folder runs as it is in every language, can be pushed, and is never written over.
+// A folder created by `atelier init` can be run and pushed unchanged in every language, and init never overwrites files.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A server whose terminal was closed died, with every run.
+// Regression: a server was ended by SIGHUP when its terminal closed, and its runs with it.
 func TestServe_SIGHUP_KeepsServing(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir())
@@ -26,8 +26,8 @@ func TestServe_SIGHUP_KeepsServing(t *testing.T) {
 	}
 }
 
-// A key that others can read is repaired, files of killed writes are removed, and a database that is gone is not replaced by an
-// empty one.
+// At startup, the server makes a key file private that others can read, and removes files of interrupted writes. It refuses to
+// start if the database is missing, instead of creating an empty one.
 func TestStart_DamagedDataDirectory(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -72,7 +72,7 @@ func TestStart_DamagedDataDirectory(t *testing.T) {
 	}
 }
 
-// A server that is asked to stop first tells load balancers, and still answers the requests that they had sent.
+// After SIGTERM, /ready first answers 503 while other requests are still answered, so that load balancers can react.
 func TestServe_SIGTERM_NotReadyBeforeListenersClose(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-that-is-long-enough-to-be-one"

@@ -21,8 +21,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// faultPatience is the time after which a request hangs. The table in the log has the true times; how long an answer
-// takes depends on the load of the machine.
+// faultPatience is the time after which a request counts as hanging. It is long because answer times depend on the load of
+// the machine. The table in the log has the measured times.
 const faultPatience = time.Minute
 
 // disorder is a fault of the database of a server.
@@ -211,13 +211,13 @@ func corrupt(t *testing.T, data string) {
 	t.Cleanup(func() { put(whole[4096:]) }) // so that the server ends without errors
 }
 
-// request is one cell of the table.
+// request is one kind of request that the tests send.
 type request struct {
 	name, method, path string
 	body               any
 }
 
-// requests are sent all the time. The run is of a program that ends at once.
+// requests returns the requests that are sent during a fault. The program of the run ends at once.
 func requests() []request {
 	return []request{
 		{"/ready", "GET", "/ready", nil}, {"/health", "GET", "/health", nil},
@@ -232,7 +232,7 @@ type cell struct {
 	last           servertest.Answer
 }
 
-// No request hangs, and none is answered with 500, whatever the database does. Runs are refused before they run.
+// During a fault of the database, no request hangs and none is answered with 500. Runs are refused before the program starts.
 func TestDatabaseFaults(t *testing.T) {
 	for name, fault := range faults(t) {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +319,8 @@ func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell
 	return cells
 }
 
-// isRight reports whether an answer tells that the database has the fault, or is the usual one after a fault that passes.
+// isRight reports whether an answer is correct for a fault. If the fault passes, it is the usual answer, else an answer that
+// reports the fault.
 func isRight(name string, answer servertest.Answer, fault disorder) bool {
 	if fault.passes {
 		return answer.Status == http.StatusOK && (name != "/health" || bytes.Contains(answer.Body, []byte(`"writable":true`)))
@@ -335,7 +336,7 @@ func isRight(name string, answer servertest.Answer, fault disorder) bool {
 	return answer.Status == http.StatusServiceUnavailable
 }
 
-// A run that executes while PostgreSQL fails over goes on, and the standby has all that was answered before.
+// A run that executes while PostgreSQL fails over continues, and the standby has everything that was acknowledged before.
 func TestPostgresFailover_RunsGoOn(t *testing.T) {
 	t.Parallel()
 	cluster := storetest.NewCluster(t)
@@ -355,7 +356,7 @@ func TestPostgresFailover_RunsGoOn(t *testing.T) {
 	}
 }
 
-// A server that is started on a full disk answers readers, refuses changes, and says so.
+// A server that starts on a full disk answers read requests and refuses changes with the reason.
 func TestStart_FullDisk_ReadOnly(t *testing.T) {
 	data := smallDisk(t)
 	const token = "a-token-that-is-long-enough-to-be-one"

@@ -40,7 +40,7 @@ func newSmallHost(t *testing.T) smallHost {
 	return h
 }
 
-// remove waits until the kernel has let go of the last process.
+// remove removes the groups. It waits until the kernel has removed the last process from them.
 func (h smallHost) remove(t *testing.T) {
 	servertest.Eventually(t, "the control group is empty", func() bool {
 		groups, _ := filepath.Glob(filepath.Join(h.dir, "atelier-*", "*")) // of the server, which was killed
@@ -84,7 +84,8 @@ func (h smallHost) shrink(t *testing.T, more int64) {
 	}
 }
 
-// A program that was below its limit got the error that it needed more, when the container of the server was too small.
+// Regression: if the server's container had too little memory, a program below its own limit got the error that it had
+// exceeded the limit.
 func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	host := newSmallHost(t)
 	const token = "a-token-that-is-long-enough-to-be-one"
@@ -116,7 +117,7 @@ func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	})
 }
 
-// The kernel ends programs before the server when memory runs out.
+// If the host runs out of memory, the kernel kills programs before the server.
 func TestJails_LackOfMemory_EndBeforeServer(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-that-is-long-enough-to-be-one"

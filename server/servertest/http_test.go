@@ -190,7 +190,7 @@ func TestMethodNotAllowed_AllowListsThePathsMethods(t *testing.T) {
 	}
 }
 
-// A proxy that reads the other header sees another end of the request than this server does.
+// A request with Content-Length and a chunked body is refused, because a proxy could see another end of it than the server.
 func TestContentLengthWithChunked_Refused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

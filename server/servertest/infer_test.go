@@ -28,7 +28,7 @@ type inferred struct {
 
 const typedPython = "from dataclasses import dataclass\n\n@dataclass\nclass Order:\n    id: int\n\ndef main(order: Order, note: str = '') -> list[int]:\n    return [order.id]\n"
 
-// TestInfer infers schemas over HTTP, and expects a refusal with file and line where that is impossible.
+// TestInfer infers schemas over HTTP. If that is impossible, the refusal must name file and line.
 func TestInfer(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -192,7 +192,7 @@ func TestInferCommand(t *testing.T) {
 	}
 }
 
-// TestInferWithPackages reads types that come from a package, and refuses packages that cannot be had.
+// TestInferWithPackages checks that types from a package are read, and that a package that cannot be installed is refused.
 func TestInferWithPackages(t *testing.T) {
 	t.Parallel()
 	orders := packagestest.Wheel{Name: "orders", Version: "1.0.0", Files: map[string]string{

@@ -39,7 +39,7 @@ func grammar(t *testing.T) []grammarCommand {
 // withoutJSON lists the commands without --json: their output has a format of its own.
 var withoutJSON = []string{"mcp", "completion"}
 
-// kindOf returns whether a text is one JSON document, and which: array, object, null or another.
+// kindOf returns the kind of a JSON document: array, object, null or a scalar. For any other text it returns what is wrong.
 func kindOf(text string) string {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var value any
@@ -96,7 +96,7 @@ func TestEveryCommand_JSON(t *testing.T) {
 	}
 }
 
-// verbs runs commands and notes which.
+// verbs runs commands and records which commands were run.
 type verbs struct {
 	t        *testing.T
 	commands []grammarCommand

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Without a broker the other APIs work, and health and metrics say what is missing.
+// Without a broker the other APIs work, and /health and the metrics report that Kafka is not connected.
 func TestKafka_NoBroker_OtherAPIsWork(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--token", kafkaToken, "--script-runtime", "--kafka-brokers", "127.0.0.1:1")

@@ -52,8 +52,8 @@ func wantNumbered(t *testing.T, k *kafka, count int) {
 
 var kafkaEcho = map[string]any{"name": "echo", "language": "javascript", "code": "export default (input) => input"}
 
-// The broker ends while requests run. Health and metrics report it, the other APIs work, and every request has one result
-// when the broker is back.
+// The broker stops while requests run. /health and the metrics report it, and the other APIs work. When the broker is back,
+// every request gets one result.
 func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -99,8 +99,8 @@ func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	}
 }
 
-// A tool that takes long does not delay the results of other sessions in its partition, even if there are more of them
-// than the server holds of one partition.
+// A slow tool does not delay the results of other sessions in its partition, even if there are more requests than the server
+// keeps for one partition.
 func TestKafka_SlowTool_OthersAreAnswered(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)

@@ -122,8 +122,8 @@ func kafkaServer(t *testing.T, k *kafka, data string, more ...string) *servertes
 	return p
 }
 
-// Requests in each form are answered in kind. Requests that are not valid are answered where they can be, and copied to
-// the dead letter topic.
+// An answer has the same form as its request. An invalid request is copied to the dead letter topic, and answered if it has
+// the fields that an answer needs.
 func TestKafka(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)

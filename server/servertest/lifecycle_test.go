@@ -28,7 +28,7 @@ func (s summaries) names() string {
 	return strings.Join(names, " ")
 }
 
-// The draft is replaced by any version; an agent is copied, renamed, deleted and restored with all its data.
+// A draft can be replaced by any version. An agent can be copied, renamed, deleted and restored with all its data.
 func TestAgentFromCreationToDeletion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -84,8 +84,7 @@ func TestHostileBodies_FixedMemory(t *testing.T) {
 	}
 }
 
-// holdTo kills the server when it exceeds the memory limit, as a control group would. The returned function stops the
-// check.
+// holdTo kills the server when it exceeds a memory limit, as a control group would. Call stop to end the check.
 func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 	t.Helper()
 	ended, joined := make(chan struct{}), make(chan struct{})

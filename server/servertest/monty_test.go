@@ -209,7 +209,7 @@ func TestFeatures_MissingInRuntime_RefusedWithField(t *testing.T) {
 	}
 }
 
-// TestMonty_NotInstalled_Unavailable expects the remedy.
+// TestMonty_NotInstalled_Unavailable checks that the error contains the remedy if Monty is not installed.
 func TestMonty_NotInstalled_Unavailable(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": "/nowhere/monty"}))

@@ -138,7 +138,7 @@ func TestPolicyService_Denied_ResubmittedOnce(t *testing.T) {
 	}
 }
 
-// A policy service that is down denies every run and says so in the remedy.
+// If the policy service is down, every run is denied, and the remedy gives this reason.
 func TestPolicyService_Down_Denied(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"policy-url": "http://127.0.0.1:1"}))
@@ -148,8 +148,8 @@ func TestPolicyService_Down_Denied(t *testing.T) {
 	}
 }
 
-// A policy service that does not answer in time, or answers nonsense, denies every run. The remedy says so, and the request
-// is kept.
+// If the policy service is too slow or its answer is malformed, every run is denied. The remedy gives the reason, and the
+// request is stored so that it can be submitted again.
 func TestPolicyService_SlowOrNonsense_DeniedAndKept(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})

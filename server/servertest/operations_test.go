@@ -55,7 +55,7 @@ func describedBy(t *testing.T, s *servertest.Server) (api apiDescription) {
 	return api
 }
 
-// fits checks an example against its schema.
+// fits returns an error if an example does not match its schema.
 func (api apiDescription) fits(text, example json.RawMessage) error {
 	parts := map[string]json.RawMessage{}
 	api.gather(text, parts)
@@ -84,7 +84,7 @@ func (api apiDescription) gather(text json.RawMessage, into map[string]json.RawM
 	}
 }
 
-// Every operation says what clients must know about it.
+// The description of every operation is complete: texts, examples, errors and pages.
 func TestOperations_Described(t *testing.T) {
 	t.Parallel()
 	api := describedBy(t, servertest.New(t))
@@ -258,7 +258,7 @@ func TestLists_PageByPage_Same(t *testing.T) {
 	}
 }
 
-// Answers are as they are described, also where they are empty: an object is never null.
+// Answers match their description, even if they are empty: an object is never null.
 func TestAnswers_FitTheirDescription(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -63,7 +63,7 @@ func TestPackages_Search(t *testing.T) {
 	}
 }
 
-// TestPackages_Types gives an editor the types of installed packages, those that the program names first.
+// TestPackages_Types checks that an editor gets the types of installed packages, and first those that the program requires.
 func TestPackages_Types(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/approvals"
 )
 
-// TestPackages_SlowIndex_TimeNotCharged runs a program whose packages arrive later than its own time limit.
+// TestPackages_SlowIndex_TimeNotCharged checks that waiting for packages does not count towards a program's time limit.
 func TestPackages_SlowIndex_TimeNotCharged(t *testing.T) {
 	t.Parallel()
 	const limit = 1000 // milliseconds

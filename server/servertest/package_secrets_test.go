@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestPackages_Credentials gets packages of private indexes with secrets of the workspace. Neither the secrets nor the
-// header made of them stand in answers, locks, events, logs or the packages directory, also when they are wrong.
+// TestPackages_Credentials installs packages from private indexes with secrets of the workspace. Neither the secrets nor the
+// header made from them may appear in answers, locks, events, logs or the packages directory, even if they are wrong.
 func TestPackages_Credentials(t *testing.T) {
 	t.Parallel()
 	const password, token = "hunter2-and-more", "npm_0123456789abcdef"

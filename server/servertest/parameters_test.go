@@ -151,7 +151,7 @@ func TestVersionInTheQuery(t *testing.T) {
 	s.Want(t, http.StatusBadRequest, "GET", agent+"?version=1.0.0", nil)
 }
 
-// The cursor of another list is refused, not read as a position.
+// A cursor of another list is refused instead of being used as a position.
 func TestCursorOfAnotherList_InvalidInput(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))

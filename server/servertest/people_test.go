@@ -122,7 +122,7 @@ func join(t *testing.T, s *servertest.Server, name, secret string) browser {
 	return browser{s, cookieOf(t, answer)}
 }
 
-// me is the answer of the session endpoint.
+// me is the answer to GET /api/v1/session.
 type me struct {
 	Actor      struct{ ID, Type, Name string }
 	Workspace  struct{ ID, Name, Title, Role string }

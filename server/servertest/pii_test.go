@@ -17,7 +17,7 @@ import (
 
 const (
 	personal = "ada-lovelace-1815"
-	// says writes its input to every place that a program can write to.
+	// says is a program that writes its input to all outputs of a program: stdout, log, error and result.
 	says = "def main(input, ctx):\n    print('out', input['name'])\n    ctx.log('info', 'log ' + input['name'], {'name': input['name']})\n    ctx.progress(1, 2, input['name'])\n" +
 		"    if input.get('fail'):\n        raise ValueError(input['name'])\n    return {'hello': input['name']}\n"
 )
@@ -179,7 +179,8 @@ func waitingDump(t *testing.T, database string) {
 	}
 }
 
-// An asynchronous run of such a program is followed by its caller. Other callers may not follow it, and a later reader gets no values.
+// The caller of an asynchronous run with pii_risk can follow it and gets the values. Other callers cannot follow it, and a
+// later reader gets no values.
 func TestPIIRisk_Followed(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// built returns the binary of this test process, which is built once.
+// built returns the path of the binary under test, which is built once per test process.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "atelier-servertest-")
 	if err != nil {
@@ -66,13 +66,13 @@ func Spawn(t testing.TB, data string, flags ...string) *Process {
 	return SpawnWith(t, data, []string{}, flags...)
 }
 
-// SpawnWith is Spawn with an environment, which is otherwise empty.
+// SpawnWith is like Spawn with the given environment. Spawn uses an empty one.
 func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
 	t.Helper()
 	return spawn(t, data, environment, exec.Command(Binary(t), serveArgs(data, flags)...))
 }
 
-// SpawnIn is Spawn with the server in a control group, by the file that lists the processes of the group.
+// SpawnIn is like Spawn, but starts the server in a control group. members is the path of the group's cgroup.procs.
 func SpawnIn(t testing.TB, members, data string, flags ...string) *Process {
 	t.Helper()
 	args := append([]string{"-c", `echo $$ >"$0" && exec "$@"`, members, Binary(t)}, serveArgs(data, flags)...)
@@ -96,7 +96,7 @@ func spawn(t testing.TB, data string, environment []string, cmd *exec.Cmd) *Proc
 	}
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // may have ended
-		<-p.ended                // until then it writes to folders that are removed next
+		<-p.ended                // wait, because it writes to folders that the test removes next
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", p.Log)
 		}

@@ -153,8 +153,8 @@ func TestProfiles_HostileFolder_ReceivesNothing(t *testing.T) {
 			}
 		}
 	}
-	// A data directory in the folder names the server too: only a server of this machine is believed, and it gets only the
-	// token that lies there.
+	// The folder may contain a data directory that names a server. It is used only if the server is on this machine, which
+	// then gets only the token from that directory.
 	dir := filepath.Join(t.TempDir(), "greet")
 	h.must(t, nil, "", "init", dir)
 	settings, err := os.ReadFile(filepath.Join(dir, "agent.yaml"))
@@ -240,7 +240,7 @@ func TestProfileCommand(t *testing.T) {
 	if text, err := os.ReadFile(broken); err != nil || strings.Contains(string(text), "unknown") || !strings.Contains(string(text), "\nserver: "+s.URL+"\n") {
 		t.Errorf("pulled %s, %v", text, err)
 	}
-	// The server of a profile changes: its token stays behind.
+	// If the server of a profile changes, the profile's token is removed, so that the new server does not get it.
 	h.must(t, nil, s.Token, "profile", "set", "mine", "--token-from", "-")
 	stolen := newThief(t)
 	h.must(t, nil, "", "profile", "set", "mine", "--server", stolen.URL)

@@ -11,7 +11,7 @@ import (
 
 const mine = "def main(input): return {'by': 'mine'}\n"
 
-// pulled is the agent of overtaken in a folder, and the draft saved once more by a colleague after the pull.
+// pulled pulls the agent of overtaken into a folder. After the pull, another client saves the draft.
 func pulled(t *testing.T) (*servertest.Server, string) {
 	t.Helper()
 	s := overtaken(t)
@@ -52,7 +52,7 @@ func TestPush_DraftSavedSincePull_Refused(t *testing.T) {
 	}
 }
 
-// TestPush_ChangesOfBothSides_NamedByFile: the three-way difference says who changed each file.
+// TestPush_ChangesOfBothSides_NamedByFile checks that the three-way difference names the side that changed each file.
 func TestPush_ChangesOfBothSides_NamedByFile(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -118,7 +118,7 @@ func TestPush_Force_OverwritesAndHistoryRestores(t *testing.T) {
 	}
 }
 
-// TestPush_AfterPull_Saved: a second pull and a push each move the base of the folder.
+// TestPush_AfterPull_Saved checks that a second pull and a push update the folder's base, so that the next push succeeds.
 func TestPush_AfterPull_Saved(t *testing.T) {
 	t.Parallel()
 	s, dir := pulled(t)

@@ -123,7 +123,7 @@ func TestRemote_PublishedAgent_RunsElsewhere(t *testing.T) {
 	}
 }
 
-// TestRemote_CancelledHere_CancelledThere expects that no run goes on at the other server.
+// TestRemote_CancelledHere_CancelledThere checks that cancelling a run also cancels it at the other server.
 func TestRemote_CancelledHere_CancelledThere(t *testing.T) {
 	t.Parallel()
 	far := servertest.New(t)

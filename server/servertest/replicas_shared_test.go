@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// alike wraps a process for helpers that only send requests.
+// alike wraps a process as a Server, for helpers that only send requests.
 func alike(p *servertest.Process) *servertest.Server { return &servertest.Server{Client: p.Client} }
 
 // A person signs in at one server and works at the others. When the session ends at one, it ends at the others, with
@@ -117,7 +117,7 @@ func TestReplicas_ThreeServers_RegistryIsShared(t *testing.T) {
 	}
 }
 
-// A run that waits for an approval at one server is decided at another, also by several servers at once.
+// A run that waits for an approval at one server can be decided at another server, and at several servers at the same time.
 func TestReplicas_ThreeServers_ApprovalIsDecidedElsewhere(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 3)
@@ -209,7 +209,7 @@ func TestReplicas_KilledServer_TaskContinuesElsewhere(t *testing.T) {
 	}
 }
 
-// A server that stood still for longer than its lease ends its programs, also those that print nothing.
+// A server that was stopped for longer than its lease ends all its programs, also those that print nothing.
 func TestReplicas_LeaseLost_SilentProgramEnds(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2)

@@ -75,8 +75,8 @@ func TestRouter_TenCalls_AsDocumented(t *testing.T) {
 	}
 }
 
-// TestRouter_Hints_RouteInRecordAndSpan runs a version at a Bacalhau network because its call says so. The version stays
-// where it is for other calls.
+// TestRouter_Hints_RouteInRecordAndSpan checks that hints of a call move its run to Bacalhau, and that record and span have
+// the route. Other calls of the version still use its own runtime.
 func TestRouter_Hints_RouteInRecordAndSpan(t *testing.T) {
 	t.Parallel()
 	service, seen := bacalhautest.New(t), tracetest.NewInMemoryExporter()

@@ -61,7 +61,7 @@ func TestRulesOfARestrictedWorkspace(t *testing.T) {
 	}
 }
 
-// Programs of other languages with the rules do not publish what the rules forbid.
+// In other languages than Python, a program that breaks its rules is not published.
 func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -87,7 +87,8 @@ func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	}
 }
 
-// The sources hide what they do from the gate, and are denied while they run, with the rule, the line and a remedy.
+// Programs that hide a forbidden action from the gate are denied when they execute it. The error names the rule, the line and
+// a remedy.
 func TestRules_OtherLanguages_DeniedWhileTheyRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// stood caches the self-test results of this test process. Otherwise a hundred servers with the same sandbox and
-// interpreters would each repeat them, in parallel to their tests.
+// stood caches the self-test reports of this test process. Otherwise each of a hundred servers with the same sandbox and
+// interpreters would repeat the self-test in parallel to its test.
 var stood sync.Map // sandboxOptions → doctor.Report
 
 // sandboxOptions holds the settings that a self-test depends on.

@@ -75,8 +75,7 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		Config: load(t, map[string]string{"listen": "127.0.0.1:0", "data": data}), Version: "test", Log: telemetry.NewLog(log, "text", slog.LevelDebug),
 		Studio:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Studio</title>")}, "assets/app-1.js": {Data: []byte("1")}},
 		Samples: os.DirFS(filepath.Join(Root(t), "samples")), Exe: sandboxtest.Exe(t),
-		// Password strength is not tested here, and under the race detector a full-cost hash took a third of a second
-		// and 64 MiB.
+		// A low cost, because a hash at full cost takes a third of a second and 64 MiB under the race detector.
 		Cost: access.Cost{Time: 1, Memory: 64, Threads: 1},
 	}
 	for _, change := range setup {
@@ -107,8 +106,8 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", s.Log)
 		}
-		// Package testing keeps the functions given to Cleanup, and so this server, until all parallel tests have ended. The
-		// servers of 900 tests held 7 GB, which slowed down garbage collection and the start of every process.
+		// Package testing references the functions given to Cleanup, and so this server, until all parallel tests have ended.
+		// The servers of 900 tests used 7 GB, which slowed down garbage collection and the start of every process.
 		s.App, s.Log, s.Client = nil, nil, nil
 	})
 	return s
@@ -119,7 +118,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	s.failure = s.App.Serve(ctx, listener)
 }
 
-// Ask requests the server to stop, as a signal does, and does not wait.
+// Ask makes the server start to shut down, as a signal does, and does not wait.
 func (s *Server) Ask() { s.stop() }
 
 // Stop stops the server as a signal does and closes it.

@@ -22,8 +22,8 @@ type skillResult struct {
 	}
 }
 
-// TestSkillProvenance_OneRecord checks that a run keeps the request ID and the actors that its answer names, and that a
-// refused call names no run.
+// TestSkillProvenance_OneRecord checks that a run's record has the request ID and the actors that its answer contains, and
+// that the answer to a refused call contains no run.
 func TestSkillProvenance_OneRecord(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
@@ -64,8 +64,8 @@ func TestSkillProvenance_OneRecord(t *testing.T) {
 	}
 }
 
-// TestControlDecision_BlockAndEscalate_Respected checks the decisions of a client about its own code. An approval is not
-// trusted.
+// TestControlDecision_BlockAndEscalate_Respected checks that a client's own decision to block or escalate its code is
+// applied, and that its decision to approve is ignored.
 func TestControlDecision_BlockAndEscalate_Respected(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -89,7 +89,7 @@ func TestControlDecision_BlockAndEscalate_Respected(t *testing.T) {
 	}
 }
 
-// TestValidateCode_Matched_IsTheText checks that an issue holds the text of the code.
+// TestValidateCode_Matched_IsTheText checks that an issue contains the text of the code at its position.
 func TestValidateCode_Matched_IsTheText(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// An error that prevents the start is one sentence and names the fix.
+// If the server cannot start, the error is one sentence that says how to fix the problem.
 func TestServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

@@ -44,7 +44,7 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 	return tenant{browser: b, name: name, token: made.Secret, me: b.me(t)}
 }
 
-// possessions holds the resources of a workspace, each with a nonexistent identifier of the same form.
+// possessions contains the identifiers of a workspace's resources, each with a nonexistent identifier of the same form.
 type possessions struct {
 	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays, tasks, budgets [][2]string
 	markers                                                                                                                                                                             []string // texts that show a leak
@@ -604,7 +604,7 @@ func (w *walker) route(route string, line walk, acme tenant) {
 	}
 	for name, who := range w.callers {
 		if pattern == "/api/v1/session" && method == http.MethodDelete && name == "session" {
-			continue // it would sign out who walks
+			continue // it would sign out the caller of this test
 		}
 		for _, way := range ways {
 			w.abroad(name, method, pattern, line, who, way)

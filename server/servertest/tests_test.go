@@ -18,7 +18,7 @@ const (
 	wrongSum = `export default ({n}) => ({value: n * 4, at: Date.now(), parts: [{id: Math.random(), n}]})`
 )
 
-// tests of the agent triple. The last one fails unless the value is 9.
+// tripleTests returns the tests of the agent triple. The last one fails unless the value is 9.
 func tripleTests() []any {
 	return []any{
 		map[string]any{"name": "two", "input": map[string]any{"n": 2}, "expect": map[string]any{"output": map[string]any{"value": 6.0, "at": 0, "parts": []any{map[string]any{"id": 1, "n": 2}}}}, "ignore": []string{"/at", "/parts/*/id"}},
@@ -103,7 +103,7 @@ func TestRunTests(t *testing.T) {
 	}
 }
 
-// TestSaveTests_Invalid_Refused expects each error by its pointer, and the draft unchanged.
+// TestSaveTests_Invalid_Refused checks that each invalid test is reported by its pointer, and that the draft does not change.
 func TestSaveTests_Invalid_Refused(t *testing.T) {
 	t.Parallel()
 	s := tripling(t)
@@ -236,7 +236,8 @@ func TestTestCommand(t *testing.T) {
 	}
 }
 
-// TestGenerateTests finds the input for which a program fails, makes it small, and gives the same inputs for the same seed.
+// TestGenerateTests checks that generated tests find an input for which a program fails and shrink it, and that the same
+// seed gives the same inputs.
 func TestGenerateTests(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

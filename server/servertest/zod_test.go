@@ -108,7 +108,8 @@ func TestZod(t *testing.T) {
 	}
 }
 
-// TestZodRefused names what is wrong with exported schemas, with file and line, and describes what it can.
+// TestZodRefused checks that errors in exported schemas are reported with file and line, and that the other schemas are
+// still inferred.
 func TestZodRefused(t *testing.T) {
 	t.Parallel()
 	s := zodServer(t)

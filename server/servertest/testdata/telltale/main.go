@@ -1,5 +1,5 @@
-// Command telltale tells the secret KEY in several encodings, on stderr and in its result, and ends badly if it is asked to.
-// It does without fmt and encoding/json, which would double its size.
+// Command telltale prints the secret KEY in several encodings, on stderr and in its result, and crashes if its input says so.
+// It does not use fmt and encoding/json, because they would double its size.
 package main
 
 import (
