@@ -223,7 +223,7 @@ func approvalLink(server *client, id string) string {
 
 type gateCommand struct {
 	Show   gateShow   `cmd:"" default:"withargs" help:"Show the settings of the gate."`
-	Set    gateSet    `cmd:"" help:"Change settings of the gate. Those that are not given stay."`
+	Set    gateSet    `cmd:"" help:"Change settings of the gate. Settings that are not given do not change."`
 	Packs  gatePacks  `cmd:"" help:"List rule packs."`
 	Put    gatePut    `cmd:"" help:"Create or replace a rule pack from a YAML file."`
 	Delete gateDelete `cmd:"" help:"Delete a rule pack."`

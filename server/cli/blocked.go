@@ -17,7 +17,7 @@ type blockedCommand struct {
 }
 
 type blockedList struct {
-	All   bool `help:"Also requests that were submitted again, dropped or expired."`
+	All   bool `help:"Also list requests that were submitted again, dropped or expired."`
 	Limit int  `help:"Maximum number of requests." default:"50" placeholder:"N"`
 	asked
 }

@@ -89,14 +89,14 @@ type grammar struct {
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Project    projectCommand    `cmd:"" help:"Import projects, and decide about the changes that programs propose."`
-	Task       taskCommand       `cmd:"" help:"Order agents to change projects, and decide about the changes."`
+	Task       taskCommand       `cmd:"" help:"Submit tasks, in which agents change projects, and decide about the changes."`
 	Assist     assistCommand     `cmd:"" help:"Find a tool for a task, or let the language model write one."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
-	Approvals  approvalsCommand  `cmd:"" help:"List, approve and deny what waits for a person."`
+	Approvals  approvalsCommand  `cmd:"" help:"List requests for approval, and approve or deny them."`
 	Blocked    blockedCommand    `cmd:"" help:"List requests that the policy service denied, and submit them again or drop them."`
 	Gate       gateCommand       `cmd:"" help:"Show and change the gate of the workspace, and its rule packs."`
 	Quotas     quotasCommand     `cmd:"" help:"Show and set the quotas of a workspace."`
-	Usage      usageCommand      `cmd:"" help:"Show what the workspace used in a month, and what it cost."`
+	Usage      usageCommand      `cmd:"" help:"Show the usage and the costs of the workspace in a month."`
 	Budget     budgetCommand     `cmd:"" help:"List, set and remove the budgets of the workspace."`
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke bearer tokens."`

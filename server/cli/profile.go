@@ -150,7 +150,7 @@ func (c *profileSet) source(p Process, one *profile) error {
 }
 
 type profileUse struct {
-	Name string `arg:"" help:"Name of the profile. - stops using one."`
+	Name string `arg:"" help:"Name of the profile, or - to use no profile."`
 	printed
 }
 

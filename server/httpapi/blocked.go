@@ -62,7 +62,7 @@ type BlockedList struct {
 func (a *API) listBlocked() {
 	type in struct {
 		Paging
-		All bool `query:"all" doc:"Also requests that were submitted again, dropped or expired."`
+		All bool `query:"all" doc:"Also list requests that were submitted again, dropped or expired."`
 	}
 	type out struct{ Body BlockedList }
 	add(a, endpoint{

@@ -17,7 +17,7 @@ type DraftHistory struct {
 // SaveRef names a save of an agent's draft in a path.
 type SaveRef struct {
 	AgentRef
-	Revision int64 `path:"revision" minimum:"1" doc:"Of an entry of the history."`
+	Revision int64 `path:"revision" minimum:"1" doc:"Revision of an entry of the history."`
 }
 
 func (a *API) listDraftHistory() {
@@ -52,7 +52,7 @@ func (a *API) getDraftSave() {
 
 // LabelBody names a save.
 type LabelBody struct {
-	Label string `json:"label" maxLength:"200" doc:"Empty takes the label away."`
+	Label string `json:"label" maxLength:"200" doc:"New label. An empty one removes the label."`
 }
 
 func (a *API) labelDraftSave() {

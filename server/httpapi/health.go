@@ -14,9 +14,9 @@ type Health struct {
 	SkillsCount    int           `json:"skills_count"`
 	Storage        StorageState  `json:"storage"`
 	Sandbox        SandboxState  `json:"sandbox"`
-	Servers        *ServersState `json:"servers,omitempty" doc:"Only where --replicas is set."`
-	Kafka          *KafkaState   `json:"kafka,omitempty" doc:"Only where --kafka-brokers is set."`
-	Bucket         *BucketState  `json:"bucket,omitempty" doc:"Only where --s3-endpoint is set."`
+	Servers        *ServersState `json:"servers,omitempty" doc:"Absent unless --replicas is set."`
+	Kafka          *KafkaState   `json:"kafka,omitempty" doc:"Absent unless --kafka-brokers is set."`
+	Bucket         *BucketState  `json:"bucket,omitempty" doc:"Absent unless --s3-endpoint is set."`
 }
 
 // ServersState describes this server and the other servers that share its database.
@@ -40,7 +40,7 @@ type BucketState struct {
 
 // StorageState reports whether the server can record changes and runs.
 type StorageState struct {
-	Writable bool   `json:"writable" doc:"Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run."`
+	Writable bool   `json:"writable" doc:"Whether a recent write to the database succeeded. If not, runs are refused with 503 before the program starts."`
 	Reason   string `json:"reason,omitempty" doc:"Why the database cannot be written."`
 }
 

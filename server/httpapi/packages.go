@@ -26,7 +26,7 @@ func (a *API) packageRoutes() {
 // PackagesBody asks for the exact packages of a draft.
 type PackagesBody struct {
 	Renew   bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Versions keep theirs."`
-	Install bool `json:"install,omitempty" doc:"Also install the packages. Another request for installed packages shows how far that is."`
+	Install bool `json:"install,omitempty" doc:"Also install the packages. The list of installed packages shows the progress."`
 }
 
 func (a *API) resolvePackages() {

@@ -11,13 +11,13 @@ import (
 // Paging contains the query parameters of a list that is always answered in pages.
 type Paging struct {
 	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of a page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items in a page."`
 }
 
 // ListPaging contains the query parameters of a short list. Without a limit, the whole list is answered.
 type ListPaging struct {
 	Cursor string `query:"cursor" maxLength:"1000" doc:"nextCursor of the previous page."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" doc:"Items of a page (default: all)."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" doc:"Maximum number of items in a page (default: all)."`
 }
 
 // place is the decoded cursor of a short list: the name and the index of the last item of the previous page.

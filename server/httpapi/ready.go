@@ -11,7 +11,7 @@ import (
 // Ready reports that the server can be used.
 type Ready struct {
 	Ready      bool             `json:"ready"`
-	Components []ComponentState `json:"components" doc:"The parts that this server uses. One that is down does not make the server unready: its other APIs serve."`
+	Components []ComponentState `json:"components" doc:"Components that this server uses. If one is down, the server is still ready, because its other APIs work."`
 }
 
 // ComponentState is the state of a component that the server uses, such as the database.

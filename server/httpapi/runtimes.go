@@ -38,15 +38,15 @@ type QueueState struct {
 // RuntimeList lists the runtimes of this server.
 type RuntimeList struct {
 	Items []RuntimeState `json:"items"`
-	Load  []MinuteOfLoad `json:"load" doc:"The runs of all runtimes and workspaces in each minute of the last hour, oldest first. It starts again with the server."`
+	Load  []MinuteOfLoad `json:"load" doc:"The runs of all runtimes and workspaces in each minute of the last hour, oldest first. A restart of the server clears it."`
 }
 
 // MinuteOfLoad counts the runs of one minute.
 type MinuteOfLoad struct {
 	At      time.Time `json:"at" doc:"Start of the minute."`
 	Started int       `json:"started" doc:"Runs that started."`
-	Running int       `json:"running" doc:"Most active runs at once."`
-	Waiting int       `json:"waiting" doc:"Most waiting runs at once."`
+	Running int       `json:"running" doc:"Maximum number of runs that were active at the same time."`
+	Waiting int       `json:"waiting" doc:"Maximum number of runs that waited at the same time."`
 }
 
 func (a *API) listRuntimes() {
