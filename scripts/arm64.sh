@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cached=${XDG_CACHE_HOME:-$HOME/.cache}/atelier-test/arm64
 
-# fetch downloads the packages with package lists of their own, so that the ones of this machine do not change.
+# fetch downloads the packages. It uses separate package lists, so that those of this machine do not change.
 fetch() {
   [ ! -f "$cached/done" ] || return 0
   rm -rf "$cached"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the attacks on the server that stand as tests, and prints a table: what is attacked, whether the attack was refused
-# or bounded, and the evidence. ITEMS=5,7 runs those items alone, SHORT=1 one quick attack of each item, HOSTILE=1 adds the
-# hostile programs of runtimes/hostile. The last rows let two workspaces of a whole server meet: as root and as an
-# ordinary user, with landlock and control groups masked.
+# Runs the tests that attack the server, and prints a table with the target of each attack, whether it was refused or
+# limited, and the evidence. ITEMS=5,7 runs only these items, SHORT=1 one quick attack of each item, HOSTILE=1 also the
+# hostile programs of runtimes/hostile. The last rows test that two workspaces of a server are isolated: as root and as an
+# ordinary user, with landlock and control groups disabled.
 #
-# Then clients and programs attack a whole server by interfaces that did not change (scripts/attack/clients.py). AT=COMMIT
-# prints the rows of these attacks for a build of that commit, and nothing else. The commit before the fixes is c960d492:
-# there they succeed, except for the messages of item 11, which is about tests and not about a hole.
+# Then scripts/attack/clients.py attacks a whole server, through interfaces that earlier versions have too. AT=COMMIT runs
+# only these attacks, on a build of that commit. c960d492 is the commit before the fixes: there the attacks succeed, except
+# for the messages of item 11, which adds tests but fixes no vulnerability.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -82,7 +82,7 @@ for attack in "${attacks[@]}"; do
   fi
 done
 
-# Two workspaces of a whole server, in each way that a host may be set up.
+# Test two workspaces of a whole server on each kind of host.
 CGO_ENABLED=0 go build -trimpath -o "$work/atelier" .
 chmod 0755 "$work" "$work/atelier"
 python3 scripts/attack/clients.py "$work/atelier" "${ITEMS:-}" || failed=$((failed + 1))

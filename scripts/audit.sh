@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Looks up the known vulnerabilities of every dependency: of Go code that is reached (govulncheck), and of npm packages.
-# Where the lists cannot be reached it says that nothing was checked. It fails only for a vulnerability.
+# Looks up the known vulnerabilities of every dependency: of Go code that is called (govulncheck), and of npm packages. If
+# the lists cannot be downloaded, it prints that nothing was checked. It fails only if there is a vulnerability.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ else
   row govulncheck "NOT CHECKED" "$(reason "$said")"
 fi
 
-# npm audit exits with 1 in both cases; only a report has a version.
+# npm audit exits with 1 for a vulnerability and if it could not look; only a report contains a version.
 if ! command -v npm >/dev/null; then
   row "npm audit" "NOT CHECKED" "npm is not on this machine"
 else

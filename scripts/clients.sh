@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the path of a folder with clients of tools that the tests use: LangGraph, adapters of MCP, the MCP inspector and the
-# conformance suite of MCP. They need Node 24, which is among the packages: FOLDER/node. They are installed into the user's
-# cache if they are missing.
+# Prints the path of a folder with the tool clients that the tests use: LangGraph, MCP adapters, the MCP inspector and the
+# MCP conformance suite. If the folder is missing, it is installed into the user's cache. The clients need Node 24, which is
+# installed too: FOLDER/node.
 set -euo pipefail
 cd "$(dirname "$0")/clients"
 folder="${XDG_CACHE_HOME:-$HOME/.cache}/atelier/clients-$(sha256sum package-lock.json | cut -c1-12)"

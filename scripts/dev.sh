@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Serves bin/atelier and, in front of it, the Studio with hot reload: dev.sh ADDRESS
+# Starts bin/atelier, and a development server of the Studio with hot reload in front of it: dev.sh ADDRESS
 set -euo pipefail
 bin/atelier serve --listen "$1" &
 server=$!

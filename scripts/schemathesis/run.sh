@@ -22,7 +22,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# An address that was free a moment ago; the token is for this server only.
+# Choose a free address. The token is used only for this server.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 token=$(python3 -c 'import secrets; print(secrets.token_urlsafe(32))')
 url=http://127.0.0.1:$port
