@@ -4143,14 +4143,14 @@ export interface components {
       tools?: string[];
     };
     Health: {
-      /** @description Only where --s3-endpoint is set. */
+      /** @description Absent unless --s3-endpoint is set. */
       bucket?: components['schemas']['BucketState'];
       executor_ready: boolean;
-      /** @description Only where --kafka-brokers is set. */
+      /** @description Absent unless --kafka-brokers is set. */
       kafka?: components['schemas']['KafkaState'];
       registry_loaded: boolean;
       sandbox: components['schemas']['SandboxState'];
-      /** @description Only where --replicas is set. */
+      /** @description Absent unless --replicas is set. */
       servers?: components['schemas']['ServersState'];
       /** Format: int64 */
       skills_count: number;
@@ -4424,7 +4424,7 @@ export interface components {
       reason?: string;
     };
     LabelBody: {
-      /** @description Empty takes the label away. */
+      /** @description New label. An empty one removes the label. */
       label: string;
     };
     LanguageState: {
@@ -4637,7 +4637,7 @@ export interface components {
       at: string;
       /**
        * Format: int64
-       * @description Most active runs at once.
+       * @description Maximum number of runs that were active at the same time.
        */
       running: number;
       /**
@@ -4647,7 +4647,7 @@ export interface components {
       started: number;
       /**
        * Format: int64
-       * @description Most waiting runs at once.
+       * @description Maximum number of runs that waited at the same time.
        */
       waiting: number;
     };
@@ -4881,7 +4881,7 @@ export interface components {
       items: string[];
     };
     PackagesBody: {
-      /** @description Also install the packages. Another request for installed packages shows how far that is. */
+      /** @description Also install the packages. The list of installed packages shows the progress. */
       install?: boolean;
       /** @description Resolve again and replace the exact packages of the draft. Versions keep theirs. */
       renew?: boolean;
@@ -5285,7 +5285,7 @@ export interface components {
       used: components['schemas']['QuotaUse'];
     };
     Ready: {
-      /** @description The parts that this server uses. One that is down does not make the server unready: its other APIs serve. */
+      /** @description Components that this server uses. If one is down, the server is still ready, because its other APIs work. */
       components: components['schemas']['ComponentState'][];
       ready: boolean;
     };
@@ -5695,7 +5695,7 @@ export interface components {
     };
     RuntimeList: {
       items: components['schemas']['RuntimeState'][];
-      /** @description The runs of all runtimes and workspaces in each minute of the last hour, oldest first. It starts again with the server. */
+      /** @description The runs of all runtimes and workspaces in each minute of the last hour, oldest first. A restart of the server clears it. */
       load: components['schemas']['MinuteOfLoad'][];
     };
     RuntimeState: {
@@ -6099,7 +6099,7 @@ export interface components {
     StorageState: {
       /** @description Why the database cannot be written. */
       reason?: string;
-      /** @description Whether a recent write to the database succeeded. Otherwise runs are answered with 503 before they run. */
+      /** @description Whether a recent write to the database succeeded. If not, runs are refused with 503 before the program starts. */
       writable: boolean;
     };
     Suggestion: {
@@ -6694,7 +6694,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -6825,7 +6825,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -8838,12 +8838,12 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
         /**
-         * @description Also requests that were submitted again, dropped or expired.
+         * @description Also list requests that were submitted again, dropped or expired.
          * @example true
          */
         all?: boolean;
@@ -9138,7 +9138,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -9697,7 +9697,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -10309,7 +10309,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -12366,7 +12366,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -12510,7 +12510,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description Of an entry of the history.
+         * @description Revision of an entry of the history.
          * @example 7
          */
         revision: number;
@@ -12663,7 +12663,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description Of an entry of the history.
+         * @description Revision of an entry of the history.
          * @example 7
          */
         revision: number;
@@ -12807,7 +12807,7 @@ export interface operations {
          */
         agent: string;
         /**
-         * @description Of an entry of the history.
+         * @description Revision of an entry of the history.
          * @example 7
          */
         revision: number;
@@ -13827,7 +13827,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -15370,7 +15370,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -17686,7 +17686,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -18614,7 +18614,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -18851,7 +18851,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -19855,7 +19855,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -20253,7 +20253,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -20621,7 +20621,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -21023,7 +21023,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -22681,7 +22681,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -23095,7 +23095,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -24254,7 +24254,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -24645,7 +24645,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -25247,7 +25247,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -25484,7 +25484,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -26063,7 +26063,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page.
+         * @description Maximum number of items in a page.
          * @example 20
          */
         limit?: number;
@@ -27467,7 +27467,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -27832,7 +27832,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
@@ -28644,7 +28644,7 @@ export interface operations {
          */
         cursor?: string;
         /**
-         * @description Items of a page (default: all).
+         * @description Maximum number of items in a page (default: all).
          * @example 20
          */
         limit?: number;
