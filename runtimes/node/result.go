@@ -13,7 +13,7 @@ import (
 // lastGCs is the start of V8's output when it aborts because its heap is full.
 const lastGCs = "<--- Last few GCs --->"
 
-// words collects the end of a process's stderr.
+// words collects the end of a process's stderr, and the compiled program that it sent.
 type words struct {
 	stderr []byte
 	kept   []byte

@@ -393,7 +393,7 @@ func (d *decision) unfit(name runtimes.Name) string {
 	case name.Remote() && len(spec.Secrets) > 0:
 		return "The program uses secrets, which go to another service only if it names that runtime."
 	case name.Remote() && d.router.Specs.Rules(d.call.Workspace, spec) != nil:
-		return "The program must follow the rules of its language, which this runtime does not apply."
+		return "The program is subject to language rules, which this runtime cannot enforce."
 	}
 	spec = spec.Current()
 	spec.Runtime = name

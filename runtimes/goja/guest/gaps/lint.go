@@ -1,7 +1,9 @@
 package gaps
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
@@ -104,13 +106,10 @@ func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	return ordered(gaps), ordered(missing)
 }
 
-// ordered sorts the entries of each file by line and limits the length of the list.
+// ordered sorts the entries by file and line, and limits the length of the list.
 func ordered(found []fault.Detail) []fault.Detail {
 	slices.SortStableFunc(found, func(a, b fault.Detail) int {
-		if a.File != b.File {
-			return 0
-		}
-		return a.Line - b.Line
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	return found[:min(len(found), maxProblems)]
 }
