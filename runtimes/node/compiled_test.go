@@ -48,6 +48,30 @@ func TestCompiled_LargeProgram_UsedByTheNextRun(t *testing.T) {
 	run("3", "3")
 }
 
+// TestCompiled_ForgedForm_NotKept: a program sends a form of its own. The guest script has sent one before, even if V8's form
+// is larger than what is kept.
+func TestCompiled_ForgedForm_NotKept(t *testing.T) {
+	t.Parallel()
+	engine := New(Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t))), Interpreter: "/usr/bin/node"})
+	t.Cleanup(engine.Close)
+	if err := engine.Warm(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	for _, size := range []int{minCompiled, 800_000} {
+		job := runtimetest.JavaScript().Job("import fs from \"node:fs\";\nfs.writeSync(3, '{\"kept\":\"Zm9yZ2Vk\"}\\n');\nexport default () => rest.length;\nexport const rest = \"" + strings.Repeat("x", size) + "\";\n")
+		if outcome, _ := runtimetest.Run(t, engine, job); outcome.Error != nil {
+			t.Errorf("%d: %+v", size, outcome.Error)
+		}
+		bundled, _, err := engine.Bundle(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form, _ := engine.compiled.Get(compiledKey(job, bundled.Code)); string(form) == "forged" {
+			t.Errorf("the form of a program with %d bytes is its own", size)
+		}
+	}
+}
+
 // TestCompiled_SmallOrUnnamedProgram_NotKept: a program without a digest or a workspace has no key.
 func TestCompiled_SmallOrUnnamedProgram_NotKept(t *testing.T) {
 	t.Parallel()

@@ -109,11 +109,14 @@
     send('{"ready":true}');
     const job = JSON.parse(receive());
     program = { code: job.code, map: job.map, entry: job.entry, files: new Set(job.files) };
-    // V8's compiled form of a large program is sent before the program runs, so the program cannot forge it.
+    // V8's compiled form of a large program is sent before the program runs. A form that is too large is sent as an empty one:
+    // otherwise the first line after the start would be a line of the program, which could forge the form.
     const loadProgram = () => {
       const script = new vm.Script(program.code, { filename: PROGRAM, cachedData: job.compiled && Buffer.from(job.compiled, "base64") });
-      const compiled = job.keep && script.createCachedData();
-      if (compiled?.length <= KEPT) send(`{"kept":"${compiled.toString("base64")}"}`);
+      if (job.keep) {
+        const compiled = script.createCachedData();
+        send(`{"kept":"${compiled.length <= KEPT ? compiled.toString("base64") : ""}"}`);
+      }
       return script.runInThisContext();
     };
     Object.assign(process.env, job.env);
