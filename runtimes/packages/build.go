@@ -90,7 +90,7 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 	}
 	defer root.Close()
 	built := 0
-	w := newWriter(root, m.options.Archive, func(int) { progress(Progress{Step: "building", Done: built, Total: len(sources)}); built++ })
+	w := newWriter(root, m.options.Archive, len(lock.Packages), func(int) { progress(Progress{Step: "building", Done: built, Total: len(sources)}); built++ })
 	limits := m.limits(unpackTime)
 	limits.OutputBytes = m.options.Archive + 1<<20 // 1 MiB more, for the lines between the wheels
 	ctx, cancel := context.WithCancel(ctx)

@@ -6,6 +6,10 @@ import (
 	"compress/gzip"
 	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -195,5 +199,35 @@ func TestScripts_Failing_NamesScript(t *testing.T) {
 	var problem *packages.Problem
 	if !errors.As(err, &problem) || problem.Package != "greet" || !strings.Contains(problem.Message, "script install ended with 3: no compiler") {
 		t.Errorf("%+v, %v", problem, err)
+	}
+}
+
+// TestBuild_IndexWithToken_Hidden: the error of a build does not contain the path of the index, which may contain a token.
+func TestBuild_IndexWithToken_Hidden(t *testing.T) {
+	t.Parallel()
+	index := packagestest.NewIndex(t)
+	const command = "open('/proc/%d/cmdline' % __import__('os').getppid()).read().replace('\\0', ' ')"
+	index.AddFile("shout", "shout-1.0.0.tar.gz", sourceOf(t, "\ndef build_wheel(*args, **kwargs):\n    raise ValueError('failed: ' + "+command+")\n"), "")
+	behind, err := url.Parse(index.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.TrimPrefix(r.URL.Path, "/s3cr3t-t0ken")
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	m := newManager(t, index, func(o *packages.Options) {
+		o.Builds = []string{"default"}
+		o.Indexes[runtimes.PyPI] = front.URL + "/s3cr3t-t0ken/simple/"
+	})
+	lock, err := resolve(t, m, "shout")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problem *packages.Problem
+	if _, _, err = m.Acquire(t.Context(), "default", lock, func(packages.Progress) {}); !errors.As(err, &problem) || problem.Code != "build" || strings.Contains(problem.Message, "t0ken") || !strings.Contains(problem.Message, "--default-index") {
+		t.Errorf("%v", err)
 	}
 }

@@ -218,7 +218,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 		return m.quotaReached()
 	}
 	if err != nil {
-		return err
+		return source.hide(err)
 	}
 	manifest.Workspace, manifest.InstalledAt = workspace, m.options.Now().UTC()
 	return m.settle(staging, dir, manifest)
@@ -283,7 +283,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	}
 	defer root.Close()
 	total := len(lock.Packages)
-	w := newWriter(root, room, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
+	w := newWriter(root, room, total, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
 	limits := m.limits(unpackTime)
 	limits.OutputBytes = room + room/4 + 1<<20 // more than room, for the lines between the files
 	ctx, cancel := context.WithCancel(ctx)

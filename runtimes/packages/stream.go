@@ -58,6 +58,7 @@ func (r *refusal) Error() string { return r.reason }
 type writer struct {
 	root  *os.Root
 	room  int64 // bytes that may still be written
+	total int   // number of archives
 	begun func(archive int)
 
 	line    bytes.Buffer
@@ -67,13 +68,14 @@ type writer struct {
 	made    map[string]bool // created folders
 	tops    map[string]bool // top-level modules
 	current int
+	next    int // lowest archive that may begin
 	metas   map[int]meta
 	done    bool
 	err     error
 }
 
-func newWriter(root *os.Root, room int64, begun func(archive int)) *writer {
-	return &writer{root: root, room: room, begun: begun, made: map[string]bool{".": true}, tops: map[string]bool{}, metas: map[int]meta{}}
+func newWriter(root *os.Root, room int64, total int, begun func(archive int)) *writer {
+	return &writer{root: root, room: room, total: total, begun: begun, made: map[string]bool{".": true}, tops: map[string]bool{}, metas: map[int]meta{}}
 }
 
 // write processes the next bytes of the stream. After the first error it ignores all further bytes.
@@ -116,11 +118,16 @@ func (w *writer) read(line []byte) error {
 	case h.Done:
 		w.done = true
 		return nil
+	case h.Path == "" && (h.Archive < 0 || h.Archive >= w.total): // metas would grow without a limit
+		return errors.New("the unpacking process named an archive that does not exist")
 	case h.Meta != nil:
 		w.metas[h.Archive] = *h.Meta
 		return nil
 	case h.Path == "":
-		w.current = h.Archive
+		if h.Archive < w.next { // archives begin in their order, so each is reported once
+			return errors.New("the unpacking process began an archive twice")
+		}
+		w.current, w.next = h.Archive, h.Archive+1
 		w.begun(h.Archive)
 		return nil
 	}
