@@ -155,13 +155,13 @@ func (a *API) disconnected(ctx context.Context, err error) {
 	}
 }
 
-// address matches a host with its port, and the host of a failed lookup.
-var address = regexp.MustCompile(`\[[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\](:\d+)?|[\w.-]+:\d+\b|(lookup )[\w.-]+`)
+// address matches a host with its port, the host of a failed lookup, and the names in an error about a certificate.
+var address = regexp.MustCompile(`\[[0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%[\w.-]+)?\](?::\d+)?|[\w.-]+:\d+\b|(lookup )[\w.-]+|(certificate (?:is (?:not )?valid )?for ).*`)
 
 // withoutAddresses returns the text of an error without the addresses of brokers, because anybody may request /health and
 // /ready. The log contains the whole error.
 func withoutAddresses(err error) string {
-	return address.ReplaceAllString(err.Error(), "${2}…")
+	return address.ReplaceAllString(err.Error(), "${1}${2}…")
 }
 
 // Run consumes requests until ctx ends, and reconnects as often as necessary. When ctx has ended, it waits for running
