@@ -490,7 +490,7 @@ func TestMaterialize(t *testing.T) {
 	}
 	seen := overlayOf(t, s, "shop").Revision
 	cli(0, dir, "--read-back")
-	if refused := s.Want(t, 409, http.MethodPost, "/api/v1/projects/shop/overlays/"+overlay+"/accept", fmt.Sprintf(`{"revision":%d}`, seen)); !strings.Contains(string(refused.Body), "changed meanwhile") {
+	if refused := s.Want(t, 409, http.MethodPost, "/api/v1/projects/shop/overlays/"+overlay+"/accept", fmt.Sprintf(`{"revision":%d}`, seen)); !strings.Contains(string(refused.Body), "changed in the meantime") {
 		t.Errorf("accepted changes that were replaced: %s", refused.Body)
 	}
 	got := map[string]registry.EditKind{}
