@@ -61,7 +61,7 @@ type Task struct {
 	Attempt     int               `json:"attempt" doc:"1 for the first; each retry adds 1."`
 	Resumed     bool              `json:"resumed" doc:"True if the server stopped during this attempt, and the task was queued again."`
 	RunID       string            `json:"runId,omitempty" doc:"The run of this attempt."`
-	OverlayID   string            `json:"overlayId,omitempty" doc:"The changes that wait for a decision, or were decided."`
+	OverlayID   string            `json:"overlayId,omitempty" doc:"ID of the overlay that holds the changes of this attempt."`
 	Summary     string            `json:"summary" doc:"The program's own summary."`
 	Files       int               `json:"files" doc:"Number of files that the program changed."`
 	Error       *TaskError        `json:"error,omitempty" doc:"Why the task failed."`

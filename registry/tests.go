@@ -48,7 +48,7 @@ type Test struct {
 type Expectation struct {
 	Output    json.RawMessage `json:"output,omitempty" doc:"The output."`
 	Schema    bool            `json:"schema,omitempty" doc:"true: any output that fits the output schema."`
-	ErrorType string          `json:"errorType,omitempty" doc:"The type of the error with which the program ends, or invalid_input if the input schema must refuse the input."`
+	ErrorType string          `json:"errorType,omitempty" doc:"Error type with which the program must end. With invalid_input, the input schema must refuse the input."`
 	Matches   json.RawMessage `json:"matches,omitempty" doc:"JSON Schema that the output must fit."`
 }
 

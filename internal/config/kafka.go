@@ -130,13 +130,13 @@ func kafkaSettings() []Setting {
 			Help: "Consumer group. Servers of one group share the requests.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Group, err = kafkaTopic(v); return err }},
 		{Name: "kafka-topics", Env: "ATELIER_KAFKA_TOPICS", Aliases: []string{"TOOL_EXECUTOR_TOPICS"}, Form: "JSON", Group: "Kafka",
-			Help: `Topics and group in one value, which overrides the others: {"requests":…,"results":…,"group":…}.`,
+			Help: `Topics and group as one JSON value: {"requests":…,"results":…,"group":…}. Names in it override --kafka-requests, --kafka-results and --kafka-group.`,
 			set:  func(c *Config, v string) error { return kafkaTopics(&c.Kafka, v) }},
 		{Name: "kafka-concurrent", Env: "ATELIER_KAFKA_CONCURRENT", Aliases: []string{"TOOL_EXECUTOR_MAX_CONCURRENT"}, Default: "64", Form: "N", Group: "Kafka",
 			Help: "Maximum requests in progress. Most of the time of one is the wait for the database. The limits of the workspace and of the runtimes hold in addition.",
 			set:  number(1, 1024, func(c *Config) *int64 { return &c.Kafka.Concurrent })},
 		{Name: "kafka-timeout", Env: "ATELIER_KAFKA_TIMEOUT", Aliases: []string{"TOOL_EXECUTOR_TIMEOUT"}, Default: "0s", Form: "DURATION", Group: "Kafka",
-			Help: "Maximum run time of a requested tool, for example 60s or 60. It can only lower the limit of a version. 0s leaves it.",
+			Help: "Maximum run time of a requested tool, for example 60s or 60. It can only lower the limit of a version. With 0s, the limit of the version applies.",
 			set: func(c *Config, v string) (err error) {
 				if v != "" && strings.Trim(v, "0123456789") == "" {
 					v += "s" // existing deployments give seconds
@@ -145,10 +145,10 @@ func kafkaSettings() []Setting {
 				return err
 			}},
 		{Name: "kafka-cpu-seconds", Env: "ATELIER_KAFKA_CPU_SECONDS", Aliases: []string{"TOOL_EXECUTOR_CPU_SECONDS"}, Default: "0", Form: "SECONDS", Group: "Kafka",
-			Help: "Maximum CPU time of a requested tool. It can only lower the limit of a version. 0 leaves it.",
+			Help: "Maximum CPU time of a requested tool. It can only lower the limit of a version. With 0, the limit of the version applies.",
 			set:  number(0, 600, func(c *Config) *int64 { return &c.Kafka.CPUSeconds })},
 		{Name: "kafka-memory-mb", Env: "ATELIER_KAFKA_MEMORY_MB", Aliases: []string{"TOOL_EXECUTOR_MEMORY_MB"}, Default: "0", Form: "MB", Group: "Kafka",
-			Help: "Maximum memory of a requested tool. It can only lower the limit of a version. 0 leaves it.",
+			Help: "Maximum memory of a requested tool. It can only lower the limit of a version. With 0, the limit of the version applies.",
 			set:  number(0, 1<<20, func(c *Config) *int64 { return &c.Kafka.MemoryMB })},
 		{Name: "kafka-message-bytes", Env: "ATELIER_KAFKA_MESSAGE_BYTES", Default: "1000000", Form: "BYTES", Group: "Kafka",
 			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result is answered with an error and stays in the record of its run.",

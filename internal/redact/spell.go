@@ -12,8 +12,8 @@ func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read
 // nested is the maximum depth of JSON strings within JSON strings.
 const nested = 2
 
-// escaped returns a function that reads one unit of a string literal of JSON, Python or a similar language. The literal may
-// be nested in up to depth other string literals.
+// escaped returns a reader for one unit of text that is escaped up to depth times, as in nested string literals of JSON,
+// Python and similar languages.
 func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	if depth == 0 {
 		return plain

@@ -75,8 +75,8 @@ func (s *Stream) pass(piece string, last bool) string {
 	return out.String()
 }
 
-// follow extends the matches in inside from a position, and returns their end. Matches that may continue in the next piece
-// stay in inside. An incomplete unit at the end of the text is held back.
+// follow continues the matches in s.inside from a position. It returns the position up to which the text is processed. A
+// match that may continue in the next piece stays in s.inside, and the unprocessed text stays in s.held.
 func (s *Stream) follow(text []byte, from int, last bool, out *strings.Builder) int {
 	end, least, on := from+s.reach, len(text), s.inside[:0]
 	for _, one := range s.inside {

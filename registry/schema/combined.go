@@ -130,7 +130,7 @@ func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// sift returns the branches without problems of one kind. It also returns the types that the other branches expected.
+// sift returns the branches in which no problem matches isSort, and the types that the matching problems expected.
 func (e *evaluation) sift(branches []*report, isSort func(problem) bool) (kept []*report, types typeSet) {
 	for _, b := range branches {
 		out := false

@@ -28,7 +28,7 @@ const (
 // does not suffice, because two directories may use one database. The lock is necessary because a server that opens the
 // database marks unfinished runs as interrupted.
 type exclusive struct {
-	connect func(context.Context) (*pgx.Conn, error) // connects for the lock of PostgreSQL; nil for SQLite
+	connect func(context.Context) (*pgx.Conn, error) // opens the connection that holds the lock of PostgreSQL; nil for SQLite
 	file    *fileLock                                // the lock of SQLite; nil for PostgreSQL
 	shared  bool                                     // other servers may hold the lock in the same mode
 

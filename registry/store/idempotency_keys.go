@@ -140,8 +140,8 @@ func (b *batch) reserveKeys() error {
 	return nil
 }
 
-// CompleteKey stores the response to the request of this server that has reserved a key. Errors: NotFound if nobody has
-// reserved the key; StorageUnavailable if another server has, because that server took over.
+// CompleteKey stores the response to the request that reserved a key. Errors: NotFound if the key is not reserved;
+// StorageUnavailable if another server has taken over the reservation.
 func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error {
 	if body == nil {
 		body = []byte{}

@@ -190,7 +190,7 @@ var interruptible = unattended + " AND NOT EXISTS (SELECT 1 FROM remote_jobs AS 
 // another service.
 var unattended = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
-// runRow is the form of a run that bun reads; runArgs writes it.
+// runRow is a row of the table runs as bun reads it. runArgs returns the values for writing one.
 type runRow struct {
 	bun.BaseModel `bun:"table:runs,alias:r"`
 
@@ -256,7 +256,7 @@ func (row *runRow) run() (registry.Run, error) {
 	var failure *runtimes.ProgramError
 	if row.Error != "" {
 		if err := json.Unmarshal([]byte(row.Error), &failure); err != nil {
-			return registry.Run{}, fmt.Errorf("error of run %s: %w", row.ID, err)
+			return registry.Run{}, fmt.Errorf("parse the stored error of run %s: %w", row.ID, err)
 		}
 	}
 	return registry.Run{

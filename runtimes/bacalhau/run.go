@@ -27,11 +27,11 @@ const maxTries = 2
 // maxPoll is the longest pause between two status requests for a job.
 const maxPoll = 2 * time.Second
 
-// maxSilent is how long Bacalhau may fail to describe a job before the run ends, and silence how long it may take to end a
-// job that has used up its time.
 const (
+	// maxSilent is the time for which status requests may fail before the run ends with an error.
 	maxSilent = time.Minute
-	silence   = 5 * time.Minute
+	// silence is the time for which the engine waits for Bacalhau to end a job whose time is used up.
+	silence = 5 * time.Minute
 )
 
 // run is one run of a program, executed as one job.

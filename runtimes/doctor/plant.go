@@ -172,7 +172,7 @@ func (g *garden) control(ctx context.Context) error {
 	}
 	for deadline := time.Now().Add(2 * time.Second); g.visits.Load() < 3; {
 		if time.Now().After(deadline) {
-			return errors.New("the canaries do not count connections")
+			return errors.New("the canaries did not count all test connections within 2 seconds")
 		}
 		time.Sleep(time.Millisecond)
 	}

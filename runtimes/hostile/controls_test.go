@@ -87,7 +87,7 @@ func TestHostileControls(t *testing.T) {
 	}
 }
 
-// limited is a program that ends without help, and a limit that stops it earlier.
+// limited is a program that a tight limit stops and that succeeds under a loose one.
 type limited struct {
 	language     runtimes.Language
 	source       string

@@ -23,7 +23,7 @@ type Source struct {
 	Index string // address; it may contain a user and a password
 	Token string // bearer token, sent instead of user and password
 	Place string // host and path, such as //npm.example/; the token is only sent to an index below it; "" for any index
-	own   string // folder of the workspace that has this source, "" for the server's
+	own   string // folder for archives of a workspace's own source; "" for the server's source
 }
 
 // Sources returns the sources of workspaces.

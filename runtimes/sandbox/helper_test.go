@@ -174,7 +174,8 @@ func (p *prisoner) attack(t *testing.T, syscallProgram string) answer {
 	return a
 }
 
-// counted reports whether a control group counts the jail's usage. Otherwise a watch does, which misses short peaks.
+// counted reports whether a control group measures the jail's usage. Without one, the type watch samples the usage and
+// misses short peaks.
 func (p *prisoner) counted() bool { return len(p.Groups()) > 0 }
 
 // run runs a program in the jail.

@@ -73,7 +73,7 @@ type Pool struct {
 	retired   int64         // part of started: ended by the pool
 	asked     time.Time     // time of the last request of a run for a jail
 	changed   chan struct{} // closed and replaced when a place or a worker becomes free
-	failure   error         // error of the last preparation in advance, nil if it succeeded
+	failure   error         // error of the last attempt to prepare an idle jail, nil if it succeeded
 }
 
 // member is a jail of the pool.

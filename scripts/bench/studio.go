@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// studio measures user journeys through the Studio in a browser. The code of the browser tests executes them; it starts its
-// own server and writes one line per journey.
+// studio measures user journeys through the Studio in a browser. It runs the test suite in web/e2e/timings, which starts
+// its own server and writes the duration of each journey to a file.
 func (b *bench) studio(ctx context.Context) (section, error) {
 	rounds := 5
 	if b.quick {

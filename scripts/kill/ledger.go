@@ -140,7 +140,7 @@ func get(ctx context.Context, c load.Client, path string, into any) error {
 func lookForRun(ctx context.Context, c load.Client, id, want string) error {
 	var run load.Run
 	if err := get(ctx, c, "/api/v1/runs/"+id, &run); err != nil {
-		return fmt.Errorf("run %s was answered: %w", id, err)
+		return fmt.Errorf("read the answered run %s: %w", id, err)
 	}
 	var got bytes.Buffer
 	if err := json.Compact(&got, run.Output); err != nil || run.Status != "succeeded" || got.String() != want {
@@ -152,7 +152,7 @@ func lookForRun(ctx context.Context, c load.Client, id, want string) error {
 func lookForEnd(ctx context.Context, c load.Client, id string) error {
 	var run load.Run
 	if err := get(ctx, c, "/api/v1/runs/"+id, &run); err != nil {
-		return fmt.Errorf("run %s was accepted: %w", id, err)
+		return fmt.Errorf("read the accepted run %s: %w", id, err)
 	}
 	if run.Status != "succeeded" && run.Status != "interrupted" {
 		return fmt.Errorf("run %s was accepted and is found %s", id, run.Status)

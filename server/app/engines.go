@@ -163,7 +163,7 @@ func tableOf(c config.Config) (routing.Table, error) {
 	}
 	text, err := os.ReadFile(c.Router)
 	if err != nil {
-		return routing.Table{}, fmt.Errorf("the file of --router: %w", err)
+		return routing.Table{}, fmt.Errorf("read the file of --router: %w", err)
 	}
 	return routing.Parse(c.Router, text)
 }

@@ -259,7 +259,7 @@ func printGate(p Process) func(json.RawMessage) error {
 }
 
 type gateSet struct {
-	Gate          string    `help:"off, advise or enforce." placeholder:"MODE"`
+	Gate          string    `help:"Mode of the gate: off, advise or enforce." placeholder:"MODE"`
 	Packs         *[]string `help:"Rule packs to apply." placeholder:"NAME,…"`
 	DisabledRules *[]string `help:"Rules to turn off." placeholder:"PACK/RULE,…"`
 	BlockAt       string    `help:"Lowest severity of a finding that blocks." placeholder:"SEVERITY"`

@@ -16,7 +16,7 @@ import (
 )
 
 type taskCommand struct {
-	Submit      taskSubmitCommand      `cmd:"" help:"Submit a task: an agent, or a program that a language model writes, changes a project. The changes wait for a decision."`
+	Submit      taskSubmitCommand      `cmd:"" help:"Submit a task. An agent, or a program written by a language model, changes a project. The changes wait for a decision."`
 	List        taskListCommand        `cmd:"" help:"List tasks, newest first."`
 	Show        taskShowCommand        `cmd:"" help:"Show a task with its events."`
 	Diff        taskDiffCommand        `cmd:"" help:"Show the changes of a task as a unified diff."`
@@ -232,7 +232,7 @@ func (c *taskCancelCommand) run(ctx context.Context, p Process) error {
 
 type taskRetryCommand struct {
 	taskID
-	Feedback string `help:"Given to the agent as the property feedback of its input." placeholder:"TEXT"`
+	Feedback string `help:"Comment on the last attempt. An agent gets it as the input property named feedback; for a described task, the language model reads it." placeholder:"TEXT"`
 	asked
 }
 

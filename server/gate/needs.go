@@ -134,7 +134,7 @@ func needs() map[string]need {
 		"POST " + api + "/tokens":                        {admin, workspace},
 		"DELETE " + api + "/tokens/{token}":              {admin, workspace},
 		"GET " + api + "/workspaces":                     {anyone, nothing},
-		"POST " + api + "/workspaces":                    {admin, workspace}, // also admin in the server's own workspace
+		"POST " + api + "/workspaces":                    {admin, workspace}, // the service requires admin of the default workspace
 		"PATCH " + api + "/workspaces/{workspace}":       {admin, workspace},
 		"DELETE " + api + "/workspaces/{workspace}":      {admin, workspace}, // as above
 		"GET " + api + "/members":                        {read, workspace},
@@ -185,8 +185,8 @@ func needs() map[string]need {
 		"PUT " + api + "/budgets/{budget}":               {admin, workspace},
 		"DELETE " + api + "/budgets/{budget}":            {admin, workspace},
 		"GET " + api + "/quotas":                         {read, workspace},
-		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace
-		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // also admin in the server's own workspace
+		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // the service requires admin of the default workspace
+		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // the service requires admin of the default workspace
 		"GET " + api + "/secrets":                        {read, workspace},
 		"PUT " + api + "/secrets/{name}":                 {write, workspace},
 		"DELETE " + api + "/secrets/{name}":              {write, workspace},

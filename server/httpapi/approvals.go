@@ -14,7 +14,7 @@ import (
 type ApprovalList struct {
 	Items      []registry.Approval `json:"items"`
 	NextCursor string              `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
-	Pending    int                 `json:"pending" doc:"Number of all requests of the workspace that wait."`
+	Pending    int                 `json:"pending" doc:"Number of pending requests in the whole workspace."`
 }
 
 // ApprovalRef names a request.

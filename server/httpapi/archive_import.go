@@ -54,7 +54,7 @@ func (a *API) readArchive(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // the writer of a test has no connection
+	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // fails only in tests, whose response writer has no connection
 	agents, err := a.Archives.Import(r.Context(), actor(r.Context()), http.MaxBytesReader(w, r.Body, archives.MaxUpload+1), req)
 	if err != nil { // keep the deadline: the server may wait for the rest of the body before it answers
 		a.Problems.Write(w, r, err)

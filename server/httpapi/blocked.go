@@ -17,7 +17,7 @@ type BlockedRequest struct {
 	ID          string          `json:"id"`
 	Status      string          `json:"status" enum:"blocked,resubmitted,dropped,expired"`
 	RunID       string          `json:"runId" doc:"The blocked run."`
-	Resubmitted string          `json:"resubmittedRunId,omitempty" doc:"The run of the request that was submitted again."`
+	Resubmitted string          `json:"resubmittedRunId,omitempty" doc:"ID of the run that was started by submitting the request again."`
 	RequestID   string          `json:"requestId,omitempty" doc:"The client's own ID of the request."`
 	Agent       string          `json:"agent" doc:"Empty for inline code."`
 	Version     string          `json:"version"`

@@ -33,7 +33,7 @@ type TaskBody struct {
 
 // TaskRetry is the feedback about an attempt.
 type TaskRetry struct {
-	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Given to the agent as the property feedback of its input, which its input schema must declare."`
+	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Comment on the last attempt. An agent gets it as the input property named feedback, which its input schema, if any, must declare. For a described task, the language model reads it."`
 }
 
 // TaskList is one page of tasks, newest first.

@@ -219,7 +219,7 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 			t.Errorf("%v: exit %d, no %q in %q", args, said.Code, want, said.Stderr)
 		}
 	}
-	// The interrupted restore was of another backup, and its log is left. Repeating replaces both.
+	// An interrupted restore of another backup has left a database and its write-ahead log. The next restore replaces both.
 	q := servertest.Spawn(t, t.TempDir(), "--token", backupToken, "--skills-builtin=false", "--database", "sqlite:"+filepath.Join(home, "foreign.db"))
 	q.Token = backupToken
 	q.Create(t, map[string]any{"name": "foreign", "language": "javascript", "code": "export default () => 1"})

@@ -45,7 +45,7 @@ func completes(t *testing.T, shell, script, bin string, h home) {
 	}
 	for _, tt := range []struct {
 		typed []string
-		want  string // one of the offers
+		want  string // a word that the shell must offer
 		not   string
 	}{
 		{[]string{"tok"}, "token", "run"},

@@ -60,7 +60,7 @@ func (counting) Check(context.Context, string) error { return nil }
 
 func (counting) Embed(context.Context, string, []string) ([][]float32, error) { return nil, nil }
 
-// TestAutonomousSkillTask checks the answer with a suitable tool, and the reason in the answer without one.
+// TestAutonomousSkillTask checks that the endpoint returns a suitable tool, and otherwise the reason why it found none.
 func TestAutonomousSkillTask(t *testing.T) {
 	t.Parallel()
 	one, log := counting{}, slog.New(slog.DiscardHandler)

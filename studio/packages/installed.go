@@ -18,7 +18,7 @@ type Installed struct {
 	Packages    []packages.PackageDetail `json:"packages"`
 	Bytes       int64                    `json:"bytes" doc:"Size of the unpacked files."`
 	InstalledAt time.Time                `json:"installedAt"`
-	UsedAt      time.Time                `json:"usedAt" doc:"About the time of the last run."`
+	UsedAt      time.Time                `json:"usedAt" doc:"Time of the last use, accurate to about a minute."`
 	UsedBy      []registry.LockUser      `json:"usedBy" doc:"Versions with this lock, those of deleted agents too."`
 }
 

@@ -68,7 +68,7 @@ type RouteExplanation struct {
 	Reason      string           `json:"reason" doc:"The reason as a sentence."`
 	Refused     *RouteRefusal    `json:"refused,omitempty" doc:"Why the run would be refused."`
 	ExpectedMs  float64          `json:"expectedMs,omitempty" doc:"Time that the run is expected to take."`
-	LearnedFrom int              `json:"learnedFrom,omitempty" doc:"Number of recorded runs of the version whose median it is; absent if the call gives it."`
+	LearnedFrom int              `json:"learnedFrom,omitempty" doc:"Number of recorded runs whose median duration is expectedMs. Absent if the call gives expectedMs."`
 	Considered  []ConsideredRule `json:"considered" doc:"The rules up to the one that decides."`
 	Unavailable []MissingRuntime `json:"unavailable" doc:"Runtimes of the rules that this server cannot use, with the remedy."`
 }

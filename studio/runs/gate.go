@@ -212,7 +212,7 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	}
 	var more saved
 	if err := json.Unmarshal(request, &more); err != nil {
-		return fmt.Errorf("request of run %s: %w", id, err)
+		return fmt.Errorf("parse the saved request of run %s: %w", id, err)
 	}
 	if len(more.Sealed) > 0 {
 		if run.Input, err = s.Keys.Open(more.KeyID, more.Sealed, sealedAbout(run)...); err != nil {
@@ -245,7 +245,7 @@ func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, r
 	}
 	var more saved
 	if err := json.Unmarshal(request, &more); err != nil {
-		return fmt.Errorf("request of run %s: %w", blocked, err)
+		return fmt.Errorf("parse the saved request of run %s: %w", blocked, err)
 	}
 	req := more.request(run)
 	req.ParentRunID, req.RequestID, req.id, req.allowed = run.ID, requestID, id, true

@@ -70,7 +70,7 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 		}
 		switch {
 		case t.Status == registry.TaskReviewing:
-			return t, fault.New(fault.Conflict, "The changes of the task wait for a decision. Reject them instead.")
+			return t, fault.New(fault.Conflict, "The task cannot be cancelled, because its changes wait for a decision. Reject the changes instead.")
 		case t.Status.Final():
 			return t, fault.New(fault.Conflict, "The task has already ended: %s.", t.Status)
 		}
@@ -133,7 +133,7 @@ func mayRetry(t registry.Task) error {
 }
 
 // Retry queues a task again and rejects its open changes. If the actor may not reject them, the error is rejecting. The
-// agent gets the feedback as the property feedback of its input. Errors: NotFound; Conflict; InvalidInput; rejecting.
+// agent gets the feedback as the input property named feedback. Errors: NotFound; Conflict; InvalidInput; rejecting.
 func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string, rejecting error) (registry.Task, error) {
 	if len(feedback) > maxFeedback || !utf8.ValidString(feedback) || strings.ContainsRune(feedback, 0) {
 		return registry.Task{}, fault.Invalid("/feedback", "must be text of at most 16 KiB.")

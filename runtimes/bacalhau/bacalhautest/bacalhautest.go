@@ -376,7 +376,7 @@ func check(of spec) (map[string][]byte, error) {
 		address, _ := source.Source.Params["URL"].(string)
 		data, err := fetch(source.Source.Type, address)
 		if err != nil || !strings.HasPrefix(source.Target, "/inputs/") || strings.Contains(source.Target, "..") {
-			return nil, fmt.Errorf("an input source of the type %s at %s: %w", source.Source.Type, source.Target, err)
+			return nil, fmt.Errorf("cannot use the input source of type %s with the target %s (targets must be in /inputs/): %w", source.Source.Type, source.Target, err)
 		}
 		name := strings.TrimPrefix(source.Target, "/inputs/")
 		if source.Source.Type == "urlDownload" { // its target is the folder of the file

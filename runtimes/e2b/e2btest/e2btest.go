@@ -49,7 +49,7 @@ type Service struct {
 type box struct {
 	id, token string
 	metadata  map[string]string
-	proxy     http.Handler // of the real envd
+	proxy     http.Handler // forwards requests to the real envd; nil if this package serves them
 	stop      context.CancelFunc
 	ctx       context.Context
 	done      sync.WaitGroup

@@ -58,7 +58,7 @@ func (a *arena) json(text []byte) (uint32, error) {
 		return 0, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return 0, errors.New("text follows the value")
+		return 0, errors.New("unexpected text after the JSON value")
 	}
 	return at, nil
 }

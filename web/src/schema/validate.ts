@@ -5,7 +5,7 @@ import type { FieldProblem, JsonSchema } from '../api/types';
 import { validate as say } from '../texts/form';
 import { get, join } from './pointer';
 
-// These keywords only report that something below them failed, which is reported there.
+// An error of these keywords only repeats that a subschema failed. The error of the subschema is shown instead.
 const containers = new Set([
   'properties',
   'items',

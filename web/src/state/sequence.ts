@@ -1,7 +1,7 @@
 // Key sequences, such as "g s".
 import { lastOf, leadOf, matches, parseChord, type KeyPress } from './hotkeys';
 
-// How long the first key counts, in milliseconds, so that an accidental press has no late effect.
+// Maximum time between the keys of a sequence, in milliseconds. An accidental press therefore has no late effect.
 const lasts = 1500;
 
 interface Press extends KeyPress {

@@ -67,7 +67,7 @@ export const tasksPage = {
   retry: 'Try again',
   retried: 'The task is queued again.',
   feedback: 'Feedback',
-  feedbackHint: 'The agent gets it as the property feedback of its input. It may be empty.',
+  feedbackHint: 'The agent gets it as the input property named feedback. It may be empty.',
   retryAbout: 'The changes that wait are rejected, and the agent runs on the project as it is now.',
   rewriteAbout: 'The changes that wait are rejected, and the language model writes the program anew.',
   rewriteHint: 'The language model gets it, with the program of the last attempt. It may be empty.',
