@@ -3218,7 +3218,7 @@ export interface components {
       nextCursor: string;
       /**
        * Format: int64
-       * @description Number of all requests of the workspace that wait.
+       * @description Number of pending requests in the whole workspace.
        */
       pending: number;
     };
@@ -3358,7 +3358,7 @@ export interface components {
       /** @description The client's own ID of the request. */
       requestId?: string;
       requester: components['schemas']['Actor'];
-      /** @description The run of the request that was submitted again. */
+      /** @description ID of the run that was started by submitting the request again. */
       resubmittedRunId?: string;
       /** @description The blocked run. */
       runId: string;
@@ -3892,7 +3892,7 @@ export interface components {
       success: boolean;
     };
     Expectation: {
-      /** @description The type of the error with which the program ends, or invalid_input if the input schema must refuse the input. */
+      /** @description Error type with which the program must end. With invalid_input, the input schema must refuse the input. */
       errorType?: string;
       /** @description JSON Schema that the output must fit. */
       matches?: unknown;
@@ -4337,7 +4337,7 @@ export interface components {
       platform: string;
       /**
        * Format: date-time
-       * @description About the time of the last run.
+       * @description Time of the last use, accurate to about a minute.
        */
       usedAt: string;
       /** @description Versions with this lock, those of deleted agents too. */
@@ -5451,7 +5451,7 @@ export interface components {
       expectedMs?: number;
       /**
        * Format: int64
-       * @description Number of recorded runs of the version whose median it is; absent if the call gives it.
+       * @description Number of recorded runs whose median duration is expectedMs. Absent if the call gives expectedMs.
        */
       learnedFrom?: number;
       /** @description The reason as a sentence. */
@@ -6147,7 +6147,7 @@ export interface components {
        * @enum {string}
        */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description The changes that wait for a decision, or were decided. */
+      /** @description ID of the overlay that holds the changes of this attempt. */
       overlayId?: string;
       /**
        * Format: int64
@@ -6249,7 +6249,7 @@ export interface components {
       verdict?: components['schemas']['Verdict'];
     };
     TaskRetry: {
-      /** @description Given to the agent as the property feedback of its input, which its input schema must declare. */
+      /** @description Comment on the last attempt. An agent gets it as the input property named feedback, which its input schema, if any, must declare. For a described task, the language model reads it. */
       feedback?: string;
     };
     TaskedSkill: {
