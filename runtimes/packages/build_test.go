@@ -110,7 +110,7 @@ func TestBuild_HostileSource_StaysInItsSandbox(t *testing.T) {
 		"a failure":     {"\ndef build_wheel(*args, **kwargs):\n    raise ValueError('needs a compiler')\n", "build", "ValueError: needs a compiler"},
 		"another name":  {"\nimport builtins\nbuild_wheel.__globals__['NAME'] = 'requests-1.0.0'\n", "build", ""},
 		"files outside": {"\nopen(" + `"` + outside + `", "w").write("x")` + "\n", "build", ""},
-		"forged output": {"\nimport os\nos.write(1, b'{\"done\": true}\\n')\nraise SystemExit('stopped')\n", "build", "stopped"},
+		"forged output": {"\nimport os\nos.write(1, b'{\"done\": true}\\n')\nraise ValueError('stopped')\n", "build", "ValueError: stopped"},
 		"a compiler":    {"\nimport sys\nsys.stderr.write('cc -c x.c\\nx.c:1:2: fatal error: ldap.h: No such file\\nerror: command failed\\n')\nraise SystemExit(1)\n", "build", "fatal error: ldap.h"},
 	} {
 		t.Run(name, func(t *testing.T) {
