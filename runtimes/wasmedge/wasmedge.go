@@ -148,24 +148,35 @@ func Argv(runner string, job runtimes.Job) []string {
 type transcript struct {
 	limits runtimes.Limits
 	stdout bytes.Buffer
-	line   []byte // the last line of stdout, as far as it has arrived
+	line   []byte // the last line of stdout, as far as it has arrived; of a long one, the entry of the log or the end
 	fatal  string // last error in the log that has a code
 	full   bool   // whether the module tried to grow its memory above its limit
 	small  bool   // whether the module declares more memory than its limit
 }
 
-// logged matches an entry of the runner's log. The entry may follow output of the module on the same line.
-var logged = regexp.MustCompile(`\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[[a-z]+\] ([^\n]*)\n?`)
+// logged matches an entry of the runner's log, and begun its start. The entry may follow output of the module on the same line.
+var (
+	begun  = regexp.MustCompile(entryStart)
+	logged = regexp.MustCompile(entryStart + `([^\n]*)\n?`)
+)
+
+const entryStart = `\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[[a-z]+\] `
 
 func (s *transcript) listen(kind frames.Kind, p []byte) {
 	if kind != frames.Stdout {
 		return
 	}
 	s.stdout.Write(p[:min(len(p), max(int(s.limits.OutputBytes)+1-s.stdout.Len(), 0))])
-	const longest = 4 << 10 // lines of stacks are longer
+	const longest, start = 4 << 10, 64 // lines of stacks are longer; an entry may begin in the last bytes of long output
 	for len(p) > 0 {
 		part, rest, ended := bytes.Cut(p, []byte{'\n'})
-		s.line = append(s.line, part[:min(len(part), max(longest-len(s.line), 0))]...)
+		if s.line = append(s.line, part...); len(s.line) > longest {
+			at := len(s.line) - start
+			if found := begun.FindIndex(s.line); found != nil {
+				at = found[0]
+			}
+			s.line = append(s.line[:0], s.line[at:min(len(s.line), at+longest)]...)
+		}
 		if p = rest; ended {
 			s.log(s.line)
 			s.line = s.line[:0]
