@@ -242,10 +242,10 @@ test('content below the samples appears together with them', async () => {
   await page.addInitScript(() => localStorage.setItem('atelier.workspace', 'research')); // this workspace has no agents
   await page.goto('/studio/');
   await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
-  const blank = page.getByRole('button', { name: 'New agent…' });
-  expect(await blank.isVisible()).toBe(false);
+  const below = page.getByRole('heading', { name: 'From a draft to a tool' });
+  expect(await below.isVisible()).toBe(false);
   release();
-  await blank.waitFor();
+  await below.waitFor();
   await session.close();
 });
 

@@ -86,7 +86,7 @@ test('A40 two versions are compared by lines, side by side, and their schemas in
   await lines.getByText(/^-.*Sun in/).waitFor();
   await lines.getByText(/^\+.*Fog in/).waitFor();
   await dialog.getByText('Schemas as JSON').click();
-  await dialog.getByRole('row').filter({ hasText: 'inputSchema' }).first().waitFor();
+  await dialog.getByRole('row').filter({ hasText: 'Input schema' }).first().waitFor();
   await dialog
     .getByRole('radiogroup', { name: 'Show main.js as' })
     .getByRole('radio', { name: 'Side by side' })

@@ -19,6 +19,7 @@ export const skillsPage = {
   copyCommands: 'Copy',
   copyTheCommands: 'Copy the commands that make a skill',
   exampleCommands: 'Commands that make a skill',
+  exampleCall: 'POST /skills/execute {"skill": "greet", "args": {"name": "Ada"}}',
   /** Commands for a shell that write a whole skill into the watched folder. */
   example: (directory: string) =>
     `cd '${directory}'

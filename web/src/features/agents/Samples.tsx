@@ -65,7 +65,7 @@ export function Samples({ first }: { first: boolean }) {
           </li>
         ))}
       </ul>
-      {first && (
+      {first && !samples.isPending && (
         <>
           <h2 className={css.how}>{say.howItGoes}</h2>
           <ol className={css.path}>

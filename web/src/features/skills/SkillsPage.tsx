@@ -70,7 +70,7 @@ function Skills() {
             </pre>
           </>
           <>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</>
-          <>{say.callIt(<code>{'POST /skills/execute {"skill": "greet", "args": {"name": "Ada"}}'}</code>)}</>
+          <>{say.callIt(<code>{say.exampleCall}</code>)}</>
         </Steps>
       )}
       {broken > 0 && (
