@@ -18,6 +18,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
     automaticLayout: true,
     readOnly: true,
     renderSideBySide: !inline,
+    diffWordWrap: 'on', // half of a dialog is narrow
     hideUnchangedRegions: { enabled: true },
     useInlineViewWhenSpaceIsLimited: false,
     fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
