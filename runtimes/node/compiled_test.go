@@ -17,7 +17,7 @@ func TestCompiled_LargeProgram_UsedByTheNextRun(t *testing.T) {
 	engine := New(Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t))), Interpreter: "/usr/bin/node"})
 	t.Cleanup(engine.Close)
 	if err := engine.Warm(t.Context()); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	source := func(value string) string {
 		return "const value = " + value + ";\nexport default () => value;\nexport const rest = \"" + strings.Repeat("x", minCompiled) + "\";\n"
@@ -55,7 +55,7 @@ func TestCompiled_ForgedForm_NotKept(t *testing.T) {
 	engine := New(Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t))), Interpreter: "/usr/bin/node"})
 	t.Cleanup(engine.Close)
 	if err := engine.Warm(t.Context()); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for _, size := range []int{minCompiled, 800_000} {
 		job := runtimetest.JavaScript().Job("import fs from \"node:fs\";\nfs.writeSync(3, '{\"kept\":\"Zm9yZ2Vk\"}\\n');\nexport default () => rest.length;\nexport const rest = \"" + strings.Repeat("x", size) + "\";\n")

@@ -190,7 +190,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	if err != nil {
 		return err
 	}
-	leave, err := m.enter(ctx)
+	leave, err := m.enter(ctx, workspace)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,8 @@ type Manager struct {
 	grants  []string
 	made    atomic.Int64  // number of launchers started so far, for their names
 	places  chan struct{} // semaphore for concurrent installations and resolutions
+	// builders is the semaphore of workspaces whose packages may run their own code, which can take as long as it likes.
+	builders chan struct{}
 
 	listing chan struct{} // semaphore for concurrent reads of index answers
 
@@ -128,7 +130,7 @@ func New(o Options) *Manager {
 	if o.Egress == nil {
 		o.Egress = egress.New(egress.Options{})
 	}
-	m := &Manager{options: o, places: make(chan struct{}, mostAtOnce), listing: make(chan struct{}, listings), lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
+	m := &Manager{options: o, places: make(chan struct{}, mostAtOnce), builders: make(chan struct{}, mostAtOnce), listing: make(chan struct{}, listings), lacks: map[runtimes.Ecosystem]string{}, installs: map[string]*install{}, inUse: map[string]int{}}
 	m.kept = lru.New[string, map[string]string](keptSources, keptSourceBytes)
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.lacks[runtimes.PyPI] = m.findPython()
@@ -193,14 +195,19 @@ func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 	return "This language has no packages."
 }
 
-// mostAtOnce limits concurrent installations and resolutions, because each needs a jail and downloads.
+// mostAtOnce limits concurrent installations and resolutions, because each needs a jail and downloads. It holds once for
+// workspaces that allow builds and once for all others.
 const mostAtOnce = 4
 
-// enter waits until an installation or resolution may start. The caller must call leave when it is done.
-func (m *Manager) enter(ctx context.Context) (leave func(), err error) {
+// enter waits until an installation or resolution of a workspace may start. The caller must call leave when it is done.
+func (m *Manager) enter(ctx context.Context, workspace string) (leave func(), err error) {
+	places := m.places
+	if m.builds(workspace) {
+		places = m.builders
+	}
 	select {
-	case m.places <- struct{}{}:
-		return func() { <-m.places }, nil
+	case places <- struct{}{}:
+		return func() { <-places }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

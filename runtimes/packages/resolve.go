@@ -62,7 +62,7 @@ func (m *Manager) Resolve(ctx context.Context, workspace string, named Declarati
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
-	leave, err := m.enter(ctx)
+	leave, err := m.enter(ctx, workspace)
 	if err != nil {
 		return runtimes.Lock{}, err
 	}
