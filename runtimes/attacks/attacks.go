@@ -8,13 +8,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Node is the folder of the programs for JavaScript in Node. They differ from those for goja, because the isolation differs.
+// Node is the folder of the programs for JavaScript in Node. They differ from the programs for goja, because the
+// isolation differs.
 const Node runtimes.Language = "node"
 
 //go:embed programs
 var programs embed.FS
 
-// Source returns a program by name, or "" if the catalogue does not have it in that language.
+// Source returns a program by its name and language, or "" if there is no such program.
 func Source(language runtimes.Language, name string) string {
 	text, err := programs.ReadFile("programs/" + string(language) + "/" + name + "." + Suffix(language))
 	if err != nil {

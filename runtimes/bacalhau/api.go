@@ -22,7 +22,8 @@ const (
 // jobState is the state of a job.
 type jobState string
 
-// States of a job.
+// States of an execution that the engine distinguishes. The state of a running program is usually bidAccepted, because
+// nodes do not report executionRunning to the orchestrator.
 const (
 	running   jobState = "Running"
 	completed jobState = "Completed"
@@ -56,7 +57,7 @@ type view struct {
 type jobView struct {
 	ID, Name   string
 	Labels     map[string]string
-	CreateTime int64 // in nanoseconds, by the clock of the orchestrator
+	CreateTime int64 // creation time in nanoseconds, by the clock of the orchestrator
 	State      struct {
 		StateType jobState
 		Message   string
@@ -79,7 +80,7 @@ type located struct {
 	Params map[string]any
 }
 
-// address returns the URL of the result, "" if it has none.
+// address returns the URL of the result, or "" if the location has no URL.
 func (l *located) address() string {
 	if l == nil {
 		return ""
@@ -92,7 +93,7 @@ func (l *located) address() string {
 	return ""
 }
 
-// pause returns the pause before the next attempt, which doubles each time.
+// pause returns the pause before the next attempt. The pause doubles with each attempt.
 func (e *Engine) pause(attempt int) time.Duration { return e.options.Poll << attempt }
 
 // submit creates a job.
@@ -107,7 +108,7 @@ func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error
 	return made.JobID, err
 }
 
-// refused returns the server error for an API error that occurred before the program started.
+// refused returns the server error for an error of Bacalhau's API that occurred before the program started.
 func refused(err error) error {
 	const key = "Bacalhau refused the key. Check BACALHAU_API_KEY."
 	return elsewhere.NotStarted(service.Name, err, map[int]string{
@@ -137,21 +138,21 @@ func (e *Engine) results(ctx context.Context, id string) (string, error) {
 	return "", nil
 }
 
-// end stops a job, and succeeds if the job has ended already.
+// end stops a job. It succeeds if the job has already ended.
 func (e *Engine) end(ctx context.Context, id, reason string) error {
 	return elsewhere.Remove(ctx, e.pause, func() error {
 		return e.request(ctx, http.MethodDelete, "/orchestrator/jobs/"+url.PathEscape(id), map[string]string{"reason": reason}, nil)
 	}, func() bool { return e.over(ctx, id) })
 }
 
-// over reports whether a job has ended. Bacalhau refuses to stop such a job.
+// over reports whether a job has ended. For such a job, Bacalhau rejects a request to stop it.
 func (e *Engine) over(ctx context.Context, id string) bool {
 	v, err := e.look(ctx, id)
 	return err == nil && v.Job.State.StateType.ended()
 }
 
-// list lists the newest jobs of this server, until one that was created before a time. Bacalhau has all jobs that ever ended,
-// and lists them with their inputs.
+// list lists the newest jobs of this server, back to the first one that was created before since. It does not list all
+// jobs, because Bacalhau keeps every job that ever ended and lists it with its inputs.
 func (e *Engine) list(ctx context.Context, since int64) (all []jobView, err error) {
 	query := url.Values{"labels": {labelOwner + "=" + e.options.Owner}, "limit": {"100"}, "order_by": {"created_at"}, "reverse": {"true"}}
 	for {
@@ -166,7 +167,7 @@ func (e *Engine) list(ctx context.Context, since int64) (all []jobView, err erro
 	}
 }
 
-// mostPage limits a page of a list.
+// mostPage is the maximum size of one page of a list, in bytes.
 const mostPage = 256 << 20
 
 // readPage decodes a page of a list of jobs. It has one job in memory at a time.
@@ -190,13 +191,13 @@ func readPage(in io.Reader, each func(jobView), next *string) error {
 			return err
 		}
 	}
-	_, err := dec.Token() // the end, without which the answer is incomplete
+	_, err := dec.Token() // reads the end of the object; an error means that the page is incomplete
 	return err
 }
 
 func readItems(dec *json.Decoder, each func(jobView)) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
-		return err // null is an empty list
+		return err // err is nil for null, which stands for an empty list
 	}
 	for dec.More() {
 		var one jobView
@@ -219,7 +220,7 @@ func (e *Engine) request(ctx context.Context, method, path string, body, into an
 	return err
 }
 
-// sign adds the API key to a request to the orchestrator. It must not be used for other hosts.
+// sign adds the API key to a request to the orchestrator. It must not be called for requests to other hosts.
 func (e *Engine) sign(head http.Header) {
 	head.Set("User-Agent", "atelier")
 	if e.options.Key != "" {

@@ -43,12 +43,12 @@ const (
 // Options configures an Engine. Without Host, the engine refuses all runs.
 type Options struct {
 	Host       string        // name or address of the orchestrator, with https:// for TLS
-	Port       string        // default 1234
-	Key        string        // "" for an orchestrator without authentication
+	Port       string        // port; default 1234
+	Key        string        // "" if the orchestrator has no authentication
 	Python     string        // image of containers for Python; default PythonImage
-	Node       string        // for JavaScript and TypeScript; default NodeImage
-	Bash       string        // default BashImage
-	Publisher  string        // of results: local or s3managed; default Publisher
+	Node       string        // image for JavaScript and TypeScript; default NodeImage
+	Bash       string        // image for Bash; default BashImage
+	Publisher  string        // publisher of results: local or s3managed; default Publisher
 	Owner      string        // label of this server's jobs, the same after a restart; "" if the server has no such label
 	Bundle     parcel.Bundle // bundles programs in JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
@@ -66,8 +66,9 @@ type Engine struct {
 	options Options
 	base    string
 	kept    func(context.Context) (map[string]bool, error) // IDs of runs whose jobs must not be stopped; nil for none
-	depot   Depot                                          // nil for none
-	settled int64                                          // when Sweep can stop: all jobs created before had ended at the last one
+	depot   Depot                                          // nil if there is no depot
+	// Creation time in nanoseconds; all jobs created before it had ended at the last Sweep, so Sweep lists no older jobs.
+	settled int64
 }
 
 // service describes Bacalhau for package elsewhere.
@@ -93,7 +94,7 @@ func address(o Options) string {
 	return scheme + "://" + net.JoinHostPort(host, o.Port) + "/api/v1"
 }
 
-// Lacks returns why the engine cannot run programs, "" if it can.
+// Lacks returns the reason why the engine cannot run programs, or "" if it can.
 func (e *Engine) Lacks() string {
 	if e.options.Host == "" {
 		return Remedy
@@ -123,8 +124,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return elsewhere.Remote(outcome), err
 }
 
-// Domain returns a granted host in the form of Bacalhau's list of domains, "" if Bacalhau cannot grant it. In this form a
-// wildcard is a leading dot.
+// Domain returns a granted host in the form of Bacalhau's list of domains, or "" if Bacalhau cannot grant it. In this
+// form a leading dot stands for a wildcard.
 func Domain(grant hostpattern.Grant) string {
 	return strings.TrimPrefix(elsewhere.NameOnly(grant), "*")
 }
@@ -140,8 +141,8 @@ var (
 	errOver = errors.New("the program printed more than its limit")
 )
 
-// Spare sets the function that returns the IDs of runs whose jobs Tidy must not stop, even if this process does not follow
-// them yet: after a restart these runs still have to be resumed. It must be called before Tidy.
+// Spare sets the function that returns the IDs of runs whose jobs Tidy must not stop. After a restart, these runs still
+// have to be resumed, so this process does not follow them yet. Spare must be called before Tidy.
 func (e *Engine) Spare(kept func(context.Context) (map[string]bool, error)) { e.kept = kept }
 
 // Tidy stops the jobs of this server that no run uses, now and every minute until the engine closes. Such jobs remain if a
@@ -154,10 +155,10 @@ func (e *Engine) Tidy(owner string) {
 	e.Clean("jobs of Bacalhau", e.Sweep)
 }
 
-// overlap is how far back Sweep looks at jobs again, in case the clock of the orchestrator was set.
+// overlap is a period before settled whose jobs Sweep lists again, in case the clock of the orchestrator was changed.
 const overlap = time.Hour
 
-// Sweep stops the jobs of this server that no run uses. It must not be called twice at a time.
+// Sweep stops the jobs of this server that no run uses. Two calls must not overlap.
 func (e *Engine) Sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()

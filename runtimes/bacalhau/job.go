@@ -22,7 +22,7 @@ import (
 const (
 	inputs  = "/inputs"
 	outputs = "/outputs"
-	folder  = "/tmp/atelier" // unpacked parcel
+	folder  = "/tmp/atelier" // folder of the unpacked parcel
 	work    = "/tmp/work"
 )
 
@@ -30,16 +30,17 @@ const (
 // but cannot send it to a node: the job would wait until its timeout.
 const MaxJob = 1_000_000
 
-// These times are in addition to the program's own time limit: for an interpreter with the download of its image, for a node
-// that compiles a module, and for one that downloads it, too. A node counts them as execution.
+// Times that a node counts as execution and that are added to the program's own time limit: startup for an interpreter
+// and the download of its image, compiling for a node that compiles a module, and downloading for a node that also
+// downloads the module.
 const (
 	startup     = 2 * time.Minute
 	compiling   = 2 * time.Second
 	downloading = 30 * time.Second
 )
 
-// describe returns the specification of the program's job, and the mark of its parcel. If the program cannot become a job,
-// it returns the outcome of the run in failed.
+// describe returns the specification of the program's job, and the mark of its parcel. If the program cannot run as a
+// job, describe returns the outcome of the run in failed.
 func (r *run) describe(ctx context.Context, name string, domains []string) (spec map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	resources := map[string]string{
 		"CPU": "1", "Memory": strconv.FormatInt(r.job.Limits.MemoryBytes, 10) + "b", "Disk": strconv.FormatInt(max(r.job.Limits.DiskBytes, 1<<20), 10) + "b",
@@ -82,15 +83,16 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 	return spec, mark, nil, err
 }
 
-// place returns the path of an input for the program.
+// place is a function that returns the path at which the program finds an input.
 type place func(name string) string
 
 func mounted(name string) string { return inputs + "/" + name }
 
-// downloaded returns the path of an input that the node downloads: the target of such a source is the folder of the file.
+// downloaded returns the path of an input that the node downloads. The node uses the target of such a source as a
+// folder and stores the file in it.
 func downloaded(name string) string { return mounted(name) + "/" + name }
 
-// executing is the longest time for which a node may execute the job.
+// executing is the maximum time for which a node may execute the job.
 func (r *run) executing() time.Duration {
 	switch {
 	case r.reader != nil:
@@ -108,7 +110,7 @@ func (r *run) timeouts() map[string]int64 {
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// container describes a program that an interpreter in a container executes. Any image with a shell, tar and gzip fits.
+// container describes a job that runs an interpreter in a container. Any image with a shell, tar and gzip is suitable.
 func (r *run) container(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
@@ -146,7 +148,7 @@ func (e *Engine) image(language runtimes.Language) string {
 	}
 }
 
-// compress returns an archive of files. It uses the GNU format, which every tar can read.
+// compress returns a gzipped tar archive of files. It uses the GNU format, which every tar can read.
 func compress(files map[string][]byte) ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -164,7 +166,8 @@ func compress(files map[string][]byte) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// module describes a WebAssembly module. Bacalhau gives modules no stdin, so its first argument is the file with the input.
+// module describes a job that runs a WebAssembly module. Bacalhau does not support stdin for modules, so the first
+// argument of the module is the path of a file with the input.
 func (r *run) module() (files map[string][]byte, engine func(place) map[string]any) {
 	const code, data = "main.wasm", "input.json"
 	input := r.job.Input
@@ -176,16 +179,16 @@ func (r *run) module() (files map[string][]byte, engine func(place) map[string]a
 	}
 }
 
-// named returns a module with a name section, and adds an empty one if it is missing. Bacalhau refuses modules without a
-// name section, which compilers produce with the option -s.
+// named returns a module that has a name section. If the section is missing, named adds an empty one, because Bacalhau
+// refuses modules without it. Compilers omit the section with the option -s.
 func named(module []byte) []byte {
 	const header = 8
 	for rest := module[min(header, len(module)):]; len(rest) > 1; {
 		size, used := uvarint(rest[1:])
-		if used == 0 || uint64(len(rest)) < 1+uint64(used)+size { //nolint:gosec // at most 5
+		if used == 0 || uint64(len(rest)) < 1+uint64(used)+size { //nolint:gosec // used is at most 5
 			return module // the module is not valid, so the node refuses it
 		}
-		end := 1 + used + int(size) //nolint:gosec // within the module
+		end := 1 + used + int(size) //nolint:gosec // the check above limits size to the length of the module
 		if rest[0] == 0 && bytes.HasPrefix(rest[1+used:end], []byte("\x04name")) {
 			return module
 		}
@@ -194,7 +197,8 @@ func named(module []byte) []byte {
 	return append(slices.Clone(module), "\x00\x09\x04name\x00\x02\x01m"...)
 }
 
-// uvarint decodes an unsigned LEB128 number of at most 5 bytes. used is its length in bytes, 0 if there is no valid number.
+// uvarint decodes an unsigned LEB128 number of at most 5 bytes. used is the length of the encoded number, or 0 if there
+// is no valid number.
 func uvarint(text []byte) (value uint64, used int) {
 	for i := 0; i < len(text) && i < 5; i++ {
 		value |= uint64(text[i]&0x7f) << (7 * i)

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Depot stores inputs that are too large for a job at a place from which nodes can download them.
+// Depot stores inputs that are too large to be part of a job. Nodes download them from there.
 type Depot interface {
-	// Lend stores content under a name and returns a URL. For the given duration, anybody who knows the URL can read the
-	// content.
+	// Lend stores content under a name and returns a URL. Until the duration has passed, anybody who has the URL can read
+	// the content.
 	Lend(ctx context.Context, name string, content []byte, during time.Duration) (address string, err error)
-	// TakeBack removes the content with a name.
+	// TakeBack removes the content that is stored under a name.
 	TakeBack(ctx context.Context, name string) error
-	// TakeBackIf removes all content for which useless returns true. at is the time at which the content was stored.
+	// TakeBackIf removes each content for which useless returns true. at is the time at which that content was stored.
 	TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error
 }
 
-// longestLoan is the maximum validity of a presigned URL of a bucket. Older content in the depot cannot be downloaded any
-// more.
+// longestLoan is the maximum validity of a presigned URL of a bucket. Content in the depot that is older can no longer
+// be downloaded.
 const longestLoan = 7 * 24 * time.Hour
 
 // Lend sets the depot for inputs that are too large for a job. It must be called before the first run.
@@ -51,8 +51,8 @@ func (r *run) takeBack(ctx context.Context) {
 	}
 }
 
-// takeBackLost removes the inputs of ended jobs of this server that no run will remove, and content that is too old to be
-// downloaded.
+// takeBackLost removes the inputs of this server's ended jobs if no run will remove them. It also removes content that
+// is too old to be downloaded.
 func (e *Engine) takeBackLost(ctx context.Context, jobs []jobView, spared map[string]bool) error {
 	ended := map[string]bool{}
 	for _, one := range jobs {

@@ -24,8 +24,8 @@ type line struct {
 	} `json:"value"`
 }
 
-// logs passes on the live output of a job until the context ends. It reopens a stream that has ended, because a node that
-// still prepares the program ends the stream with the error that there is no execution. Output that is missing in the
+// logs forwards the live output of a job until the context ends. If a stream has ended, logs opens it again: while a
+// node prepares the program, it ends streams with the error that there is no execution. Output that is missing in the
 // stream is read from the result later.
 func (r *run) logs(ctx context.Context, id string) {
 	pause := r.engine.options.Poll
@@ -34,8 +34,8 @@ func (r *run) logs(ctx context.Context, id string) {
 	}
 }
 
-// stream reads one stream of live output. Each stream begins with the first output of the job, so a reopened stream skips
-// the bytes that were already passed on. stream returns false when the output limit is exceeded.
+// stream reads one stream of live output. Each stream begins with the first output of the job, so a reopened stream
+// skips the bytes that were already forwarded. stream returns false when the output limit is exceeded.
 func (r *run) stream(ctx context.Context, id string) bool {
 	dialer := websocket.Dialer{HandshakeTimeout: requestWithin, Proxy: http.ProxyFromEnvironment}
 	head := http.Header{}

@@ -18,14 +18,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/parcel"
 )
 
-// maxEntries is the maximum number of files in an archive. maxStream is added to the output limit, in bytes, for the marked
-// lines of a parcel, which do not count as output.
+// maxEntries is the maximum number of files in an archive. maxStream is added to the output limit, in bytes. It is for
+// the marked lines of a parcel, which do not count as output.
 const (
 	maxEntries = 10_000
 	maxStream  = 33 << 20
 )
 
-// errLarge is the error for a result that is larger than its limit.
+// errLarge is the error for a result that exceeds its size limit.
 var errLarge = errors.New("the result is larger than its limit")
 
 // result is a published result.
@@ -57,8 +57,8 @@ func (e *Engine) download(ctx context.Context, address string, limits runtimes.L
 	return unpack(answer.Body, limits)
 }
 
-// unpack reads the files of a result from its archive. It writes no files: it only reads entries with the expected names.
-// The program controls the other entries, so the size of the whole archive is limited too.
+// unpack reads the files of a result from its archive. It writes no files and reads only entries with the expected
+// names. The program controls the other entries, so the size of the whole archive is limited too.
 func unpack(in io.Reader, limits runtimes.Limits) (found result, err error) {
 	unzipped, err := gzip.NewReader(in)
 	if err != nil {

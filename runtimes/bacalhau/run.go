@@ -20,17 +20,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxTries is the number of failed executions after which a job is given up. Bacalhau tries a job twice on each node, and
-// then keeps it until its time in the queue is up.
+// maxTries is the number of failed executions after which the engine stops a job. Bacalhau executes a failing job twice
+// on each node. Then it keeps the job until the job's time in the queue has passed.
 const maxTries = 2
 
 // maxPoll is the longest pause between two status requests for a job.
 const maxPoll = 2 * time.Second
 
 const (
-	// maxSilent is the time for which status requests may fail before the run ends with an error.
+	// maxSilent is how long status requests may fail before the run ends with an error.
 	maxSilent = time.Minute
-	// silence is the time for which the engine waits for Bacalhau to end a job whose time is used up.
+	// silence is how long the engine waits for Bacalhau to end a job whose time limit has passed.
 	silence = 5 * time.Minute
 )
 
@@ -44,8 +44,8 @@ type run struct {
 
 	mu      sync.Mutex // guards the fields below, and calls of the reader and the relay
 	relay   *worker.Relay
-	reader  *parcel.Reader // nil for a module
-	stdout  bytes.Buffer   // stdout that was passed on live; bounded by the limits of output and of marked lines
+	reader  *parcel.Reader // reads the output of a parcel; nil for a module
+	stdout  bytes.Buffer   // stdout that was forwarded live; bounded by the limits of output and of marked lines
 	stderr  bytes.Buffer
 	started time.Time
 	limit   *time.Timer
@@ -54,8 +54,8 @@ type run struct {
 // time is the time limit of the program.
 func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
 
-// execute submits a job, follows it to its end and reads its result. If it returns before the job has ended, it stops the
-// job.
+// execute submits a job, follows the job to its end and reads its result. If execute returns before the job has ended,
+// it stops the job.
 func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error) {
 	domains, denied := service.Hosts(r.job, r.engine.options.Ceiling(r.job.Workspace))
 	if denied == nil {
@@ -105,7 +105,8 @@ func (r *run) execute(ctx context.Context) (outcome runtimes.Outcome, err error)
 	case !r.job.GPU:
 	case seen && r.job.Attach == "":
 		gpu = time.Since(r.started)
-	case seen, last.Job.State.StateType == completed: // the start is unknown: use the time since the submission as an upper bound
+	// The start of the program is unknown, so use the time since the submission, which is an upper bound.
+	case seen, last.Job.State.StateType == completed:
 		gpu = time.Since(submitted)
 	}
 	r.mu.Unlock()
@@ -127,8 +128,8 @@ type handle struct {
 	Lent []string  `json:"lent,omitempty"` // names of inputs in the depot
 }
 
-// begin submits a job and returns its handle, or returns the handle in Job.Attach if the job was submitted before a
-// restart. If there is no job, it returns the outcome of the run in failed.
+// begin submits a job and returns its handle. If the job was submitted before a restart, begin returns the handle in
+// Job.Attach. If the program cannot run as a job, begin returns the outcome of the run in failed.
 func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *runtimes.Outcome, err error) {
 	if r.job.Attach != "" {
 		if err := json.Unmarshal([]byte(r.job.Attach), &h); err != nil {
@@ -150,7 +151,8 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 	}
 	h.Mark, h.At, h.Lent = mark, time.Now(), r.lent
 	r.engine.Enter(h.Name)
-	// The request is not cancelled with the run. Otherwise Bacalhau could create a job whose ID this server never receives.
+	// The request is not cancelled together with the run. Otherwise Bacalhau could create a job whose ID this server never
+	// receives.
 	if h.Job, err = r.engine.submit(context.WithoutCancel(ctx), spec); err != nil {
 		if ctx.Err() != nil {
 			outcome := r.relay.Reached(runtimes.Cancelled)
@@ -159,7 +161,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		return h, nil, refused(err)
 	}
 	if store, ok := r.host.(runtimes.JobStore); ok {
-		if text, err := json.Marshal(h); err == nil { // strings and a time always marshal
+		if text, err := json.Marshal(h); err == nil { // marshaling strings and a time never fails
 			store.StoreJob(context.WithoutCancel(ctx), string(text))
 		}
 	}
@@ -174,7 +176,7 @@ var (
 	errLate       = errors.New("the job did not end in time")
 )
 
-// follow requests the state of a job until it has ended, with growing pauses. Meanwhile it passes on live output.
+// follow requests the state of a job until the job has ended, with growing pauses. Meanwhile it forwards live output.
 func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 	var logs sync.WaitGroup
 	logging, stop := context.WithCancel(ctx)
@@ -193,7 +195,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 			return last, context.Cause(ctx)
 		case elsewhere.StatusOf(err) == elsewhere.Absent:
 			return last, errUnknown
-		case time.Since(answered) > maxSilent: // the error names the orchestrator's address
+		case time.Since(answered) > maxSilent: // only the log contains err, because err contains the orchestrator's address
 			r.engine.Log.Warn("read the state of a job of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
 			return last, errGone
 		}
@@ -211,14 +213,15 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 		switch {
 		case state == completed:
 			return last, nil
-		case ended != nil: // the program would end in the same way again
+		case ended != nil: // do not wait for the second try: the program would end in the same way again
 			return last, ended
 		case state.ended(), tries >= maxTries, at == "" && time.Since(submitted) > r.engine.options.Queued:
 			return last, fmt.Errorf("%w%s", errNotStarted, reason(last))
 		case at != "" && !following:
 			following = true
 			r.runs()
-			if r.reader != nil { // not for modules: nodes lose parts of their live output, so it is read from the result
+			// Not for modules: nodes lose parts of their live output, so their output is read from the result.
+			if r.reader != nil {
 				logs.Go(func() { r.logs(logging, id) })
 			}
 			pause = r.engine.options.Poll
@@ -230,14 +233,17 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 	}
 }
 
-// programError is the end of a program that Bacalhau reports as the failure of its execution.
+// programError describes the end of a program that Bacalhau reports as a failed execution.
 type programError struct{ runtimes.ProgramError }
 
 func (e *programError) Error() string { return e.Message }
 
-// programEnded returns how a program ended, by the message of a failed execution; nil if the node did not execute it.
+// programEnded derives how a program ended from the message of a failed execution. It returns nil if the node did not
+// execute the program.
 func (r *run) programEnded(message string) error {
-	if strings.HasPrefix(message, "Execution timed out after") { // "Execution timed out." is the orchestrator, which counts the node's queue
+	// The message "Execution timed out." is different: it comes from the orchestrator, which also counts the time in the
+	// node's queue.
+	if strings.HasPrefix(message, "Execution timed out after") {
 		return errTime
 	}
 	if r.job.Language != runtimes.WASM {
@@ -256,7 +262,8 @@ func (r *run) programEnded(message string) error {
 	return nil
 }
 
-// reason explains why a job has no result: by the last execution, or by the job.
+// reason returns the cause of a missing result: the message of the last failed execution, otherwise the message of the
+// job.
 func reason(v view) string {
 	text := v.Job.State.Message
 	for _, one := range v.Executions.Items {
@@ -272,14 +279,14 @@ func reason(v view) string {
 	return ": " + strings.TrimRight(text, ". ")
 }
 
-// runs notes that a node has accepted the job. It may execute it later, when others have ended, which Bacalhau does not show.
-// So the node applies the time limit, until an interpreter prints that the program starts.
+// runs records that a node has accepted the job. The node may execute the job later, after other jobs, and Bacalhau
+// does not report when. So until an interpreter prints that the program starts, only the node applies the time limit.
 func (r *run) runs() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.started = time.Now()
 	if r.reader != nil {
-		r.reader.Started = func() { // called with the lock, by a write to the reader
+		r.reader.Started = func() { // a write to the reader calls this function, with r.mu locked
 			r.started = time.Now()
 			r.limit.Stop()
 			r.limit = time.AfterFunc(r.time(), func() { r.cancel(errTime) })
@@ -288,7 +295,7 @@ func (r *run) runs() {
 	r.limit = time.AfterFunc(r.executing()+r.engine.options.Queued+silence, func() { r.cancel(errLate) })
 }
 
-// print passes on output. It returns false when the output limit is exceeded.
+// print forwards output. It returns false when the output limit is exceeded.
 func (r *run) print(ctx context.Context, stderr bool, text []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -314,7 +321,7 @@ func (r *run) print(ctx context.Context, stderr bool, text []byte) bool {
 	return within
 }
 
-// explain turns the reason for a missing result into an outcome, or into an error if the program did not start.
+// explain converts the reason for a missing result to an outcome, or to an error if the program did not start.
 func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) {
 	r.mu.Lock()
 	ran := !r.started.IsZero() || r.job.Attach != ""
@@ -372,12 +379,12 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	if found.exit != nil {
 		exit = found.exit
 	}
-	if exit != nil && *exit == -1 { // a module that returns without an exit code
+	if exit != nil && *exit == -1 { // the module returned without an exit code
 		*exit = 0
 	}
 	r.rest(ctx, false, found.stdout, &r.stdout)
 	r.rest(ctx, true, found.stderr, &r.stderr)
-	if context.Cause(ctx) == errOver { //nolint:errorlint // the cause is never wrapped
+	if context.Cause(ctx) == errOver { //nolint:errorlint // err is never wrapped
 		return r.relay.Reached(runtimes.OutputLimit), nil
 	}
 	if r.reader != nil {
@@ -386,7 +393,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	return r.printed(found.stdout, exit), nil
 }
 
-// rest passes on the part of the output in all that was not passed on live.
+// rest forwards the part of all that was not forwarded live.
 func (r *run) rest(ctx context.Context, stderr bool, all []byte, live *bytes.Buffer) {
 	r.mu.Lock()
 	seen := live.Bytes()
@@ -400,7 +407,8 @@ func (r *run) rest(ctx context.Context, stderr bool, all []byte, live *bytes.Buf
 	}
 }
 
-// printed returns the outcome of a module. Its output is one JSON value on stdout, as in the runtime wasm.
+// printed returns the outcome of a module. The module's result is the JSON value that it printed on stdout, as in the
+// runtime wasm.
 func (r *run) printed(stdout []byte, exit *int) runtimes.Outcome {
 	text := bytes.TrimSpace(stdout)
 	var outcome runtimes.Outcome

@@ -25,7 +25,8 @@ import (
 //go:embed prelude.sh
 var prelude []byte
 
-// This package's files are in a folder next to the agent's files. An agent may not have a folder of that name.
+// Paths of this package's files in the sandbox. Their folder is next to the agent's files, so an agent may not have a
+// folder of this name.
 const (
 	folder      = ".atelier"
 	preludeFile = folder + "/prelude.sh"
@@ -163,7 +164,7 @@ func environment(job runtimes.Job, input []byte) []string {
 	return with(ours, job, input)
 }
 
-// with adds $INPUT, if the input is short enough, and the agent's values to an environment.
+// with returns a copy of an environment with the agent's values, and with $INPUT if the input is short enough.
 func with(ours []string, job runtimes.Job, input []byte) []string {
 	if len(input) <= maxInline {
 		ours = append(ours, "INPUT="+string(input))
@@ -186,7 +187,7 @@ func with(ours []string, job runtimes.Job, input []byte) []string {
 type transcript struct {
 	limits     runtimes.Limits
 	files      map[string][]byte
-	restricted bool // the rule pack of this name applies
+	restricted bool // true if the rule pack "restricted" applies
 	stdout     bytes.Buffer
 	stderr     []byte // end of stderr
 

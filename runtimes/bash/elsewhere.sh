@@ -1,11 +1,11 @@
-# Bash sources this file and then prelude.sh before the agent's script, on a machine without the server. Calls of the host
-# are marked lines of stdout, so that they have no replies.
+# Bash sources this file and then prelude.sh before the agent's script, on a machine without the server. A host call is
+# a marked line of stdout. It has no reply, because the channel is one-way.
 if [[ ! -v __atelier_tag ]]; then
   unset BASH_ENV
   __atelier_tag=0
   exec {__atelier_host}>&1 # the script may redirect its own stdout
 
-  # prelude.sh sets neither the functions below nor the traps again.
+  # When prelude.sh is sourced again to load its second part, it does not replace the functions and traps below.
   source "${BASH_SOURCE[0]}"
   __atelier_ask() {
     case $1 in

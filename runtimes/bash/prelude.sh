@@ -1,17 +1,18 @@
-# Bash sources this file before the agent's script. It defines the command "atelier" and records where the script failed.
-# The script's own lines keep their numbers. It works in functions and subshells, but not in another bash process.
-# The script may define functions with the names of shell commands. Here "builtin" always selects the command itself. The
-# arguments of builtin are split into words, also after the = of a local. A function named builtin breaks this file: Bash
-# has no other command that functions cannot override.
+# Bash sources this file before the agent's script. It defines the command "atelier" and records where the script
+# failed. The script's lines keep their line numbers. The command works in functions and subshells, but not in another
+# bash process. The script may define functions with the names of shell commands, so this file calls each command
+# through "builtin". Bash splits the arguments of builtin into words, also after the = of a local. If the script defines
+# a function named builtin, this file fails: Bash has no other way to call the original command.
 if [[ ! -v __atelier_tag ]]; then
   unset BASH_ENV
   __atelier_holder=/work/.atelier/holder __atelier_tag=0
   builtin printf '%-20s\n' -0 >"$__atelier_holder"
-  # The script may use 3, 4 and 5 itself.
+  # Moves the channel's descriptors to other numbers, because the script may use 3, 4 and 5 itself.
   exec {__atelier_host}<&3 {__atelier_pipe}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
 
-  # Most scripts make no calls and succeed. A call or a failure needs the rest of this file, which is read only then: reading
-  # takes Bash 0.3 ms, a third of its own startup time. The script may have removed the file.
+  # Most scripts make no host calls and succeed. The rest of this file is needed only for a call or a failure, so these
+  # two functions read it then. Reading it takes Bash 0.3 ms, a third of its startup time. Reading fails if the script
+  # has removed the file.
   atelier() {
     builtin local -
     builtin set +aeuxv
@@ -23,7 +24,7 @@ if [[ ! -v __atelier_tag ]]; then
     builtin set +aeuxv
     __atelier_rest && __atelier_left "$@"
   } 2>/dev/null
-  # This code must not use aliases of the script.
+  # Reads the rest of this file with aliases switched off, so that the script's aliases do not change it.
   __atelier_rest() {
     if builtin shopt -q expand_aliases; then
       builtin shopt -u expand_aliases
@@ -40,7 +41,7 @@ if [[ ! -v __atelier_tag ]]; then
   return
 fi
 
-# Stores any text as a JSON string in __atelier_quoted.
+# Stores a text as a JSON string in __atelier_quoted.
 __atelier_quote() {
   builtin local LC_ALL=C __atelier_text="$1" __atelier_code __atelier_char
   __atelier_text=${__atelier_text//\\/\\\\}
@@ -62,7 +63,7 @@ __atelier_plain() {
   [[ $1 =~ ^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)$ ]]
 }
 
-# Sends one request and reads its reply, which has the same tag.
+# Sends one request and reads the reply with the same tag.
 __atelier_ask() {
   if [[ ${__atelier_holds-} == "$BASHPID" ]]; then
     builtin echo 'atelier: failed: a trap cannot use atelier during a call of the same shell' >&2
@@ -104,10 +105,11 @@ __atelier_taken() {
   builtin echo "atelier: failed: the script uses one of the descriptors $__atelier_host to $__atelier_give, which are reserved for host calls" >&2
 }
 
-# The byte in the pipe is a lock, because subshells share the channel. A process that is killed with the lock does not
-# return it. A waiting process then finds the tag of a dead process as the last owner, and takes the lock over. A
-# minus in the pipe means that the lock was returned. The next owner replaces it at once by its own tag, unless it is killed
-# in between.
+# Waits for the lock of the channel, which all subshells share. The lock is a byte in a pipe. The holder file contains
+# the tag of the last owner, with a minus after the owner has returned the lock. If a process is killed while it owns
+# the lock, the byte is lost. A waiting process then finds that the last owner is dead and takes the lock over. It also
+# takes the lock over if the minus stays for 15 rounds, because then a process was killed before it stored its tag or
+# returned the byte.
 __atelier_wait() {
   builtin local __atelier_last __atelier_now __atelier_rounds=0
   until IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte; do
@@ -151,8 +153,9 @@ __atelier_left() {
   builtin printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
 } 2>/dev/null
 
-# Prints the text of a JSON string without its quotes. Bash expands the escapes itself, except for those of quotes and
-# slashes. Pairs of backslashes are set aside first, so that no other escape begins in the middle of one.
+# Prints the text of a JSON string without its quotes. Bash expands all escapes except those of quotes and slashes,
+# which are replaced here. Pairs of backslashes are first replaced by a control character, so that no escape can begin
+# in the middle of a pair.
 __atelier_unquote() {
   builtin local __atelier_text="$1"
   __atelier_text=${__atelier_text//'\\'/$'\x01'}
@@ -163,7 +166,7 @@ __atelier_unquote() {
   builtin printf '%b' "${__atelier_text//$'\x01'/'\\'}"
 }
 
-# Calls a function of files that has one path or pattern.
+# Calls a host function for files whose only argument is a path or a pattern.
 __atelier_file() {
   builtin local __atelier_first __atelier_offset=0
   __atelier_quote "${2-.}" && __atelier_first=$__atelier_quoted
@@ -191,7 +194,7 @@ __atelier_file() {
   esac
 }
 
-# Writes the text of stdin to a file, in pieces that fit into a call.
+# Writes the text of stdin to a file, in pieces that each fit into one host call.
 __atelier_write() {
   builtin local LC_ALL=C.UTF-8 __atelier_piece __atelier_path __atelier_offset=0 __atelier_more=true __atelier_size
   __atelier_quote "$1" && __atelier_path=$__atelier_quoted
@@ -207,7 +210,8 @@ __atelier_write() {
   done
 }
 
-# This definition comes last: a trap may call it while the file is read, and then uses the full file or the loader.
+# This definition is the last one in the file. A trap may call atelier while Bash still reads the file; it then uses the
+# loader above, and otherwise this complete version.
 atelier() {
   builtin local - __atelier_args __atelier_reply
   builtin set +aeux

@@ -28,7 +28,8 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	if result.Error != nil {
 		return result
 	}
-	report, _ := program.ReadReport(result) // without a report, the exit code and the signal still count
+	// If the prelude has reported no end, the exit code and the signal determine the result.
+	report, _ := program.ReadReport(result)
 	switch {
 	case result.Signal == int(syscall.SIGSEGV):
 		// No process inside the sandbox can send SIGSEGV to process 1. So the stack of Bash's own parser has
@@ -51,8 +52,8 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// output returns the file $OUTPUT. Without it, output returns the last line of stdout if that is JSON, else all of
-// stdout if that is JSON, else all of stdout as text.
+// output returns the content of the file $OUTPUT. If the script did not write the file, output uses stdout: the last
+// line if that line is JSON, otherwise all of stdout, as JSON if possible and else as text.
 func (s *transcript) output(file json.RawMessage, state program.FileState, flaw string) (json.RawMessage, *runtimes.ProgramError) {
 	switch state {
 	case program.FileValid:
@@ -73,14 +74,14 @@ func (s *transcript) output(file json.RawMessage, state program.FileState, flaw 
 	if len(last) > 0 && isJSON(last) {
 		return last, nil
 	}
-	if whole := bytes.TrimSpace(printed); isJSON(whole) { // several lines, as jq prints JSON
+	if whole := bytes.TrimSpace(printed); isJSON(whole) { // jq prints JSON on several lines
 		return whole, nil
 	}
 	return text(printed, int(s.limits.OutputBytes)), nil
 }
 
-// isJSON reports whether text is one JSON value. encoding/json refuses values with more than 10,000 levels. isJSON accepts
-// them if their brackets match, so that the later check of results reports the excessive nesting.
+// isJSON reports whether text is one JSON value. encoding/json rejects values with more than 10,000 levels. isJSON
+// accepts such values if their brackets match, because the later check of results reports the excessive nesting.
 func isJSON(text []byte) bool {
 	if json.Valid(text) {
 		return true
@@ -173,8 +174,8 @@ func (s *transcript) failure(code int, report json.RawMessage) *runtimes.Program
 	return e
 }
 
-// kind returns the limit that the exit code or the messages of the script's tools indicate. The kernel's counters have
-// precedence over it.
+// kind returns the limit that the exit code or the error messages of the script's commands indicate. If the kernel's
+// counters show another limit, that limit is reported instead.
 func kind(code int, stderr string) runtimes.ErrorType {
 	const sizeExceeded = 128 + 25 // exit code of a process that died of SIGXFSZ
 	switch {
@@ -192,7 +193,7 @@ func kind(code int, stderr string) runtimes.ErrorType {
 
 // syntax finds a message of Bash's parser at the end of stderr.
 func (s *transcript) syntax(e *runtimes.ProgramError, lines []string) bool {
-	const near = 4 // the parser adds the offending line, and an EXIT trap of the script may print more
+	const near = 4 // the parser prints the offending line after its message, and an EXIT trap of the script may print more
 	for i := len(lines) - 1; i >= max(0, len(lines)-near); i-- {
 		file, line, message, ok := s.complaint(lines[i])
 		if ok && (strings.HasPrefix(message, "syntax error") || strings.HasPrefix(message, "unexpected EOF while looking for")) {

@@ -8,11 +8,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// deniedBy is the start of the message of a command that the rule pack restricted replaces. The name of the rule follows.
+// deniedBy is the start of the error message that the rule pack "restricted" prints in place of a forbidden command.
+// The name of the rule follows.
 const deniedBy = "atelier: denied: " + runtimes.Restricted + "/"
 
-// removals returns shell functions for the prelude that replace the commands forbidden by the rule pack restricted. They end
-// the script with a message that names the rule. A script can bypass them; only the sandbox is a security boundary.
+// removals returns shell functions for the prelude. Each function replaces a command that the rule pack "restricted"
+// forbids, and ends the script with a message that names the rule. A script can bypass these functions; only the
+// sandbox is a security boundary.
 func removals(job runtimes.Job) []byte {
 	if job.Rules == nil {
 		return nil
@@ -33,7 +35,8 @@ func removals(job runtimes.Job) []byte {
 	return b.Bytes()
 }
 
-// applyRule sets the rule in the error of a script that a forbidden command ended. last is the last line of stderr.
+// applyRule stores the violated rule in the error of a script that called a forbidden command. last is the last line of
+// stderr.
 func applyRule(e *runtimes.ProgramError, last string) {
 	rule, _, found := strings.Cut(strings.TrimPrefix(last, "atelier: denied: "), ": ")
 	if !found {

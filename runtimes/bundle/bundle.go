@@ -1,6 +1,6 @@
-// Package bundle turns the files of a JavaScript or TypeScript agent into one program. It uses esbuild with a resolver
-// for the agent's files and, for Node, the names of Node's modules. It runs only in the sandbox, because it parses user
-// code, and esbuild can neither be stopped nor limited from within the process. It does not depend on a JavaScript
+// Package bundle combines the files of a JavaScript or TypeScript agent into one program. It uses esbuild with its own
+// resolver for the agent's files and, for Node, for the names of Node's modules. It runs only in the sandbox, because
+// it parses user code, and a process cannot stop or limit esbuild within itself. It does not depend on a JavaScript
 // engine, only on the syntax that goja accepts.
 package bundle
 
@@ -27,19 +27,20 @@ type Source struct {
 	Files      map[string][]byte
 	Entrypoint string
 	Language   runtimes.Language // the language of files without a known extension
-	Node       bool              // for Node: allows imports of its modules and lowers no syntax that V8 supports
-	Unpacked   bool              // the packages of the program are not in Files, so imports of packages are not checked
+	// Bundle for Node: imports of Node's modules are allowed, and syntax that V8 supports is kept.
+	Node     bool
+	Unpacked bool // imports of packages are not checked, because the packages are not in Files
 }
 
-// Program is a bundled agent. It is the source of one function expression `function (require, HookName)`, which is
-// async for Node. The function runs the modules, passes a top-level `main` of the entrypoint to the hook, and returns
-// the exports of the entrypoint. Position maps its positions to the agent's files; Map does so for engines that read
-// source maps.
+// Program is a bundled agent. Its code is one function expression `function (require, HookName)`, which is async for
+// Node. The function executes the modules, passes a top-level `main` of the entrypoint to the hook, and returns the
+// exports of the entrypoint. Position maps positions in the code to the agent's files. Map does the same for engines
+// that read source maps.
 type Program struct {
 	Code     string
 	Map      []byte   // source map whose columns count from 1 on both sides, as goja expects
 	Exports  []string // names that the entrypoint exports, if it is an ES module
-	CommonJS bool     // the entrypoint is a CommonJS module, whose exports are known only after it ran
+	CommonJS bool     // the entrypoint is a CommonJS module, whose exports are known only after it has been executed
 	Warnings []fault.Detail
 
 	consumer *sourcemap.Consumer
@@ -48,11 +49,12 @@ type Program struct {
 // HookName is the parameter through which a program passes the top-level main of its entrypoint.
 const HookName = "__atelier_main__"
 
-// hook is appended to the entrypoint on a separate line, so that the agent's lines keep their numbers. It prevents
-// esbuild from dropping a top-level main as unused. It works for ES modules, CommonJS modules and plain scripts.
+// hook is appended to the entrypoint on a separate line, so that the agent's lines keep their numbers. Without the
+// hook, esbuild would drop a top-level main as unused. The hook works in ES modules, CommonJS modules and plain
+// scripts.
 const hook = "\n;" + HookName + `(typeof main === "undefined" ? void 0 : main);`
 
-// These are the codes of problems, in addition to those of an engine's gaps.
+// Codes of problems. Engines add the codes of their unsupported features.
 const (
 	CodeSyntax  = "syntax_error"
 	CodeWarning = "syntax_warning"
@@ -72,8 +74,8 @@ func Build(src Source) (*Program, []fault.Detail) {
 	}
 	result := files.build(hook)
 	if len(result.Errors) > 0 {
-		// The hook can obscure the message about a file that ends too early. Without the hook the message refers to the
-		// user's own text.
+		// If a file ends too early, the hook can change the error message. So bundle again without the hook; the message then
+		// refers to the user's own text.
 		if plain := files.build(""); len(plain.Errors) > 0 {
 			result = plain
 		}
@@ -100,9 +102,9 @@ func (p *Program) Position(line, column int) (file string, sourceLine, sourceCol
 	return file, sourceLine, sourceColumn, ok
 }
 
-// syntax returns the features that goja accepts as they are. esbuild lowers everything else that is newer than ES2017:
-// async generators, for await, decorators, accessors, using. Regular expressions with the flags d and v remain
-// literals, so that the engine rejects them before the run with a position.
+// syntax returns the features that esbuild must keep, because goja supports them. esbuild translates all other syntax
+// that is newer than ES2017: async generators, for await, decorators, accessors, using. Regular expressions with the
+// flags d and v are kept as literals, so that the engine rejects them before the run, with a position.
 func syntax() map[string]bool {
 	taken := map[string]bool{"dynamic-import": false, "top-level-await": false}
 	for _, feature := range []string{
@@ -158,8 +160,9 @@ func (f *sources) options() api.BuildOptions {
 
 // link wraps esbuild's output in a function and adjusts the source map.
 //
-// The output is an ES module, because esbuild's wrapper of a CommonJS module costs a third of a small run. All imports
-// are bundled, and all exports are in one statement at the end. link replaces that statement by a return statement.
+// esbuild's output is an ES module, because its wrapper for a CommonJS module costs a third of the time of a small run.
+// All imports are bundled, and all exports are in one statement at the end. link replaces that statement with a return
+// statement.
 func link(result api.BuildResult, async bool) (*Program, error) {
 	var code, mapping []byte
 	for _, file := range result.OutputFiles {
@@ -214,8 +217,8 @@ func cutExports(code string) (body, statement string, names []string, commonJS b
 	return code[:at], out.String(), names, false
 }
 
-// directive returns "use strict" for a program whose entrypoint is an ES module, because modules are strict and the
-// wrapping function is not. For scripts and CommonJS modules it returns "".
+// directive returns "use strict" if the entrypoint is an ES module, because ES modules are strict but the wrapping
+// function is not. Otherwise it returns "".
 func directive(metafile string) string {
 	var meta struct {
 		Inputs map[string]struct {

@@ -1,11 +1,12 @@
 package bundle
 
 // MaxNesting is the maximum nesting depth of brackets. Every parser in the worker is recursive, so deeper source could
-// overflow the stack and end the worker. Source written by people or generators is far less deep.
+// overflow the stack and end the worker. Usual source, also generated source, has a much lower depth.
 const MaxNesting = 2000
 
-// tooDeep finds the position at which brackets exceed MaxNesting. It skips strings, templates and comments, but does
-// not recognize regular expressions, so it may miss brackets. Source that passes by mistake only crashes the worker.
+// tooDeep finds the position at which the depth of brackets exceeds MaxNesting. It skips strings, templates and
+// comments. It does not recognize regular expressions, so it may miss brackets. If it accepts source that is too deep,
+// the only effect is that the worker crashes.
 func tooDeep(text []byte) (line, column int, deep bool) {
 	line = 1
 	depth, start := 0, 0
@@ -28,8 +29,7 @@ func tooDeep(text []byte) (line, column int, deep bool) {
 			case c == quote:
 				quote = 0
 			case quote == '`' && c == '$' && i+1 < len(text) && text[i+1] == '{':
-				// The text within ${ } is code again. Nested templates end this state early, so that brackets may be
-				// missed.
+				// The text within ${ } is code. A nested template ends this state too early, so brackets may be missed.
 				quote = 0
 			}
 			continue

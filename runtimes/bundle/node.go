@@ -12,9 +12,8 @@ import (
 // builtins is the esbuild namespace of Node's own modules.
 const builtins = "builtin"
 
-// forNode sets the options for a program for Node. All syntax that V8 supports is kept. Imports become calls of
-// require, which the program receives as a parameter. A top-level await is kept, because the program becomes an async
-// function.
+// forNode sets the options of esbuild for a program for Node. All syntax that V8 supports is kept. Imports become calls
+// of require, which is a parameter of the program. A top-level await is kept, because the program is an async function.
 func (f *sources) forNode(options *api.BuildOptions) {
 	options.Target = api.ES2023
 	options.Supported = map[string]bool{"dynamic-import": false, "top-level-await": true}
@@ -25,14 +24,15 @@ func (f *sources) forNode(options *api.BuildOptions) {
 	}
 }
 
-// loadBuiltin returns a module whose exports are those of a module of Node. So esbuild can handle all forms of import.
+// loadBuiltin returns the source of a module that exports the exports of a Node module. This lets esbuild handle all
+// forms of import.
 func loadBuiltin(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	contents := fmt.Sprintf("module.exports = require(%q)", args.Path)
 	return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
 }
 
-// isNodeModule reports whether an import names a module of Node. It accepts any name with the scheme node:, because
-// only the installed Node knows which modules exist.
+// isNodeModule reports whether an import names a module of Node. It accepts any name that begins with node:, because
+// only the installed Node can tell which modules exist.
 func isNodeModule(wanted string) bool {
 	bare, schemed := strings.CutPrefix(wanted, "node:")
 	return schemed && bare != "" || slices.Contains(nodeModules(), wanted)

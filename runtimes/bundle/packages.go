@@ -35,7 +35,7 @@ func splitBare(wanted string) (name, rest string) {
 	return name, "." + strings.TrimPrefix(wanted, name)
 }
 
-// manifest holds the members of a package.json that are about the files of the package.
+// manifest holds the members of a package.json that affect how its files are resolved.
 type manifest struct {
 	Main        string          `json:"main"`
 	Module      string          `json:"module"`
@@ -91,7 +91,7 @@ func (f *sources) packaged(importer, wanted string, kind api.ResolveKind) (name 
 	}
 }
 
-// owner returns the folder and the package.json of the package that a file belongs to.
+// owner returns the folder and the package.json of the package that contains a file.
 func (f *sources) owner(name string) (string, *manifest) {
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if m, ok := f.manifest(dir); ok {
@@ -131,11 +131,11 @@ func (f *sources) mains(m *manifest) []string {
 		return []string{m.Main, m.Module}
 	}
 	var browser string
-	_ = json.Unmarshal(m.Browser, &browser) // browser may also be a table of replacements
+	_ = json.Unmarshal(m.Browser, &browser) // the member browser may also be a table of replacements
 	return []string{browser, m.Module, m.Main}
 }
 
-// replaced returns the file at a path, or the file by which the package replaces it in browsers.
+// replaced returns the file at a path, or the file with which the package replaces it in browsers.
 func (f *sources) replaced(dir string, m *manifest, at string) (string, bool) {
 	name, ok := f.file(at)
 	if !ok || f.Node || len(m.Browser) == 0 {
@@ -155,7 +155,7 @@ func (f *sources) replaced(dir string, m *manifest, at string) (string, bool) {
 	return name, ok
 }
 
-// excluded reports whether the package of the importing file excludes an import in browsers.
+// excluded reports whether the importing file's package excludes an import in browsers.
 func (f *sources) excluded(importer, wanted string) bool {
 	if f.Node || !isPackaged(importer) {
 		return false
@@ -168,8 +168,8 @@ func (f *sources) excluded(importer, wanted string) bool {
 	return json.Unmarshal(m.Browser, &table) == nil && string(table[wanted]) == "false"
 }
 
-// file returns the file at a path of a package. It adds an extension or the index file if the path does not name a
-// file.
+// file returns the file at a path of a package. If the path does not name a file, it adds an extension or the name of
+// an index file.
 func (f *sources) file(at string) (string, bool) {
 	for _, candidate := range []string{at, at + ".js", at + ".json", at + ".cjs", at + ".mjs"} {
 		if _, ok := f.Files[candidate]; ok {
@@ -193,7 +193,7 @@ func (f *sources) file(at string) (string, bool) {
 	return "", false
 }
 
-// conditions returns the conditions of exports and imports that are true for a kind of import.
+// conditions returns the conditions in exports and imports of a package.json that are true for a kind of import.
 func (f *sources) conditions(kind api.ResolveKind) map[string]bool {
 	held := map[string]bool{"default": true, "module": true}
 	if kind == api.ResolveJSRequireCall || kind == api.ResolveJSRequireResolve {
@@ -209,7 +209,8 @@ func (f *sources) conditions(kind api.ResolveKind) map[string]bool {
 	return held
 }
 
-// conditional resolves a key of exports or imports to a path, by the conditions for this kind of import.
+// conditional resolves a key of exports or imports to a path. It uses the conditions that are true for this kind of
+// import.
 func (f *sources) conditional(raw json.RawMessage, key string, kind api.ResolveKind) (string, bool) {
 	held := f.conditions(kind)
 	entries, isObject := members(raw)
@@ -237,7 +238,7 @@ func (f *sources) conditional(raw json.RawMessage, key string, kind api.ResolveK
 	return target(entries[best].value, star, held, 0)
 }
 
-// maxTargets limits the nesting of conditions.
+// maxTargets is the maximum nesting of conditions.
 const maxTargets = 16
 
 // target returns the path for the first condition that is true.
@@ -293,8 +294,8 @@ func members(raw json.RawMessage) ([]member, bool) {
 	return all, true
 }
 
-// forOneRun returns the content of a file of a package, changed for a VM that is used for one run. It sets the option
-// jitless of Zod. Without it, Zod compiles a function for each schema, which takes longer than a hundred checks.
+// forOneRun returns the content of a file of a package, adapted to a VM that is used for one run. It sets Zod's option
+// jitless. Without this option, Zod compiles a function for each schema, which takes longer than a hundred checks.
 func forOneRun(name, contents string) string {
 	if strings.HasSuffix(name, PackagesDir+"/zod/v4/core/core.js") || strings.HasSuffix(name, PackagesDir+"/zod/v4/core/core.cjs") {
 		return strings.Replace(contents, "globalConfig = {}", "globalConfig = { jitless: true }", 1)
@@ -302,8 +303,8 @@ func forOneRun(name, contents string) string {
 	return contents
 }
 
-// loadAbsent returns an empty module, for a package that is missing while a program is checked, or that another package
-// excludes in browsers.
+// loadAbsent returns an empty module. It stands for a package that is missing while a program is only checked, or that
+// another package excludes in browsers.
 func loadAbsent(api.OnLoadArgs) (api.OnLoadResult, error) {
 	contents := "module.exports = {}"
 	return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil

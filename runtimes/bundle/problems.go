@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// problems converts esbuild's messages to the agent's files, with columns in UTF-16 units as editors count them.
+// problems converts esbuild's messages to problems in the agent's files. Columns are in UTF-16 units, as editors count
+// them.
 func problems(src Source, code string, messages []api.Message) []fault.Detail {
 	var all []fault.Detail
 	for _, message := range messages[:min(len(messages), MaxProblems)] {
@@ -30,7 +31,8 @@ func problems(src Source, code string, messages []api.Message) []fault.Detail {
 	return all
 }
 
-// sentence returns esbuild's text and its first note, if that note is an explanation without a position elsewhere.
+// sentence returns the text of an esbuild message. It adds the first note if that is an explanation without a position
+// of its own.
 func sentence(message api.Message) string {
 	text := message.Text
 	if len(message.Notes) > 0 && message.Notes[0].Location == nil && message.PluginName != pluginName {
@@ -51,7 +53,7 @@ func clamp(detail *fault.Detail, text []byte) {
 	}
 }
 
-// Failure converts problems to the error of a run: the first problem, and the number of others.
+// Failure converts problems to the error of a run: the first problem, and the number of further problems.
 func Failure(details []fault.Detail) *runtimes.ProgramError {
 	if len(details) == 0 {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program is not readable."}

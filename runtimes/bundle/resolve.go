@@ -16,22 +16,22 @@ import (
 )
 
 // namespace is the esbuild namespace of the agent's modules. esbuild reads files of the host only in its namespace
-// "file", which the resolver below never returns.
+// "file". The resolver below never returns that namespace.
 const namespace = "agent"
 
-// pluginName identifies messages of the resolver among esbuild's.
+// pluginName identifies the resolver's messages among the messages of esbuild.
 const pluginName = "agent"
 
 // sources provides the agent's files to one esbuild call.
 type sources struct {
 	Source
-	suffix   string // appended to the entrypoint
+	suffix   string // text that is appended to the entrypoint
 	tsconfig string
 	notes    []fault.Detail
 
 	hasPackages bool
 	mu          sync.Mutex           // protects manifests: esbuild resolves imports concurrently
-	manifests   map[string]*manifest // by folder
+	manifests   map[string]*manifest // key: folder
 }
 
 // open checks the entrypoint, the size and the nesting of a source, before any parser reads it.
@@ -91,8 +91,8 @@ func loader(name string, language runtimes.Language) api.Loader {
 	return api.LoaderNone
 }
 
-// Texts returns the source files of a job. For all other files it returns only the names, so that an import of such a
-// file is rejected with the right reason.
+// Texts returns the content of a job's source files. For all other files it returns only the names. An import of such a
+// file is then rejected with the correct reason.
 func Texts(job runtimes.Job) map[string]string {
 	texts := make(map[string]string, len(job.Files))
 	for name, content := range job.Files {
@@ -178,7 +178,7 @@ func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &contents, Loader: kind}, nil
 }
 
-// find resolves a relative import to a file: the path itself, the path with an extension, or the index file of a
+// find resolves a relative import to a file: the file at the path, the path with an extension, or the index file of a
 // folder. As in TypeScript, an import of "./x.js" also matches x.ts.
 func (f *sources) find(importer, wanted string) (string, bool) {
 	if !relative(wanted) {

@@ -13,7 +13,7 @@ import (
 type Module struct {
 	File string
 	Code string
-	Map  []byte // source map as in Program
+	Map  []byte // source map, as in Program
 }
 
 // Separate converts each source file separately, so that its imports stay visible. For an invalid file it returns
@@ -38,7 +38,7 @@ func Separate(src Source) ([]Module, []fault.Detail) {
 	return modules, nil
 }
 
-// CodeUndecided is the code of a problem with source that can run but that Separate cannot convert.
+// CodeUndecided is the code of a problem in source that is valid but that Separate cannot convert.
 const CodeUndecided = "undecided"
 
 // separate converts one file.

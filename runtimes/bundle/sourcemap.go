@@ -11,8 +11,8 @@ const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 var errMapping = errors.New("bad source map")
 
 // shift moves a source map down by one line, because the wrapping function adds a line at the top. It also makes
-// columns count from 1, as goja expects. The numbers in a map are differences. So only the first segment of each line
-// (generated column) and of the whole map (source column) changes.
+// columns count from 1, as goja expects. The numbers in a map are relative to previous ones. So it is enough to change
+// the first segment of each line (generated column) and the first segment of the map (source column).
 func shift(raw []byte) ([]byte, error) {
 	var m struct {
 		Version  int      `json:"version"`

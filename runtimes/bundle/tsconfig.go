@@ -8,7 +8,7 @@ import (
 )
 
 // compilerOptions returns the options of the agent's tsconfig.json that change the behaviour of a program. It omits all
-// others, which concern type checking or would make esbuild search for files on disk.
+// other options: they only affect type checking, or they would make esbuild search for files on disk.
 func compilerOptions(files map[string][]byte) (string, []fault.Detail) {
 	const none = "{}"
 	text, ok := files["tsconfig.json"]

@@ -10,14 +10,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes/attacks"
 )
 
-// canaries creates secrets on the host and in another run. Programs then search for them in all known ways.
+// canaries creates secrets on the host and in another run. Then it runs programs that search for these secrets in all
+// known ways.
 func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 	g, err := plantGarden(ctx)
 	if err != nil {
 		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "Make the folder for temporary files writable and enable the loopback interface."})
 		return
 	}
-	defer func() { _ = g.close() }() // a remaining temporary folder is harmless
+	defer func() { _ = g.close() }() // if the removal fails, only a temporary folder remains
 	neighbours := newNeighbour(ctx, engines)
 	defer neighbours.end()
 	for _, e := range engines {
@@ -29,7 +30,7 @@ func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 
 func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n *neighbour) {
 	g.visits.Store(0)
-	text = strings.ReplaceAll(text, "@FILE@", g.file) // for paths that must be in the source
+	text = strings.ReplaceAll(text, "@FILE@", g.file) // inserts the path into programs that need it in their source
 	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses(), "usr": g.usr})))
 	if wrong := t.failure(); wrong != "" {
 		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)})
@@ -50,7 +51,8 @@ type found struct {
 	visits  int64
 }
 
-// searched parses the output of a search, with lines of the form "canary <tab> way <tab> refused|reached <tab> detail".
+// searched parses the output of a search. Its lines have the form "canary <tab> way <tab> refused|reached <tab>
+// detail".
 func searched(stdout string) (tried map[string]int, reached map[string][]string) {
 	tried, reached = map[string]int{}, map[string][]string{}
 	for line := range strings.Lines(stdout) {
@@ -66,8 +68,8 @@ func searched(stdout string) (tried map[string]int, reached map[string][]string)
 	return tried, reached
 }
 
-// judgeSearch returns the checks for the output of a search. It does not trust the program's report: a secret anywhere
-// in the output, or a counted connection, makes a check fail.
+// judgeSearch returns the checks for the output of a search. It does not rely on the program's report: a check also
+// fails if a secret is anywhere in the output, or if a connection was counted.
 func judgeSearch(stdout string, f found) []Check {
 	tried, reached := searched(stdout)
 	for name, secret := range f.secrets {
@@ -93,7 +95,7 @@ func judgeSearch(stdout string, f found) []Check {
 	return checks
 }
 
-// neighbour is another run, with a secret, that is active during the search.
+// neighbour is another run that contains a secret and is active during the search.
 type neighbour struct {
 	secret string
 	cancel context.CancelFunc

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// controls runs an ordinary program in each language, because a sandbox that blocks everything would pass all other
-// checks. It returns the engines that work, for further checks.
+// controls runs an ordinary program in each language and checks that it works, because a sandbox that blocks everything
+// would pass all other checks. It returns the engines that work; only these are checked further.
 func (d *Doctor) controls(ctx context.Context) []Engine {
 	var able []Engine
 	for _, e := range d.Engines {

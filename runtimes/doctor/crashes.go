@@ -20,7 +20,8 @@ const nesting = 200_000
 
 // crashesIn returns programs that crash an interpreter of a language.
 func crashesIn(language runtimes.Language) []crash {
-	const little, much = 96 << 20, 512 << 20 // with much memory the stack overflows first, with little the memory limit is reached first
+	// With much memory the stack overflows first; with little memory the memory limit is reached first.
+	const little, much = 96 << 20, 512 << 20
 	all := []crash{{"nested brackets", brackets(language), much}}
 	for _, c := range []struct {
 		name, program string
@@ -58,7 +59,7 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 				d.add(d.contain(ctx, e, c))
 			}
 		}
-		if e.Language != Node { // programs for Node are parsed by the same parser as JavaScript
+		if e.Language != Node { // not for Node: its programs are parsed by the same parser as those for goja
 			d.parse(ctx, e)
 		}
 	}
@@ -74,7 +75,8 @@ func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
 	return check
 }
 
-// judgeCrash returns the check for a run that should crash. next is the failure of the run after it, "" for none.
+// judgeCrash returns the check for a run that should crash. next is the error of the run after the crash, or "" if that
+// run succeeded.
 func judgeCrash(name string, t trial, next string) Check {
 	c := Check{Group: Crashes, Name: name, Verdict: Fail, Fix: ask}
 	switch {

@@ -1,5 +1,5 @@
-// Package doctor tests that the sandbox works. It runs real programs in ordinary runs, which try actions that must fail
-// and actions that must work. It observes the runs from inside and from the host. Each check has the result PASS,
+// Package doctor tests that the sandbox works. It starts ordinary runs with programs that try actions which must fail
+// and actions which must work. It observes the runs from inside and from the host. Each check has the result PASS,
 // REDUCED or FAIL, with evidence and a fix.
 package doctor
 
@@ -21,8 +21,8 @@ type Engine struct {
 	Language    runtimes.Language
 	Name        runtimes.Name
 	Runtime     runtimes.Runtime
-	Interpreter string // absolute path, "" if the language needs none
-	Unavailable string // reason why the language cannot run here, with a fix; "" if it can
+	Interpreter string // absolute path of the interpreter, "" if the language needs none
+	Unavailable string // reason why programs in the language cannot run here, with a fix; "" if they can
 }
 
 // Box is the doctor's interface to the sandbox itself, in addition to the engines.
@@ -39,13 +39,13 @@ type Inspect func(ctx context.Context, language runtimes.Language, files map[str
 type Options struct {
 	Box     Box
 	Engines []Engine
-	Inspect Inspect // nil: skip its checks
+	Inspect Inspect // nil: checks that need it are skipped
 	Server  string  // base address of a server for the HTTP checks; "" skips them
-	Planted Planted // created before the sandbox; see Plant
+	Planted Planted // secret that was created before the sandbox; see Plant
 	Binary  string  // program that sandboxes start; "" for the running one
-	Only    []Group // nil: all groups; the environment and the controls are always checked
+	Only    []Group // groups to check; nil: all groups; the environment and the controls are always checked
 	Look    func() Facts
-	Report  func(Check) // receives each check when it is done; may be nil
+	Report  func(Check) // called with each check when it is done; may be nil
 }
 
 // Doctor creates reports. It is not safe for concurrent use.
@@ -97,8 +97,8 @@ func (d *Doctor) Full(ctx context.Context) Report {
 	return d.report(ctx)
 }
 
-// Quick runs the checks of a server's start: in each language one ordinary program, and one that inspects its
-// environment. The sandbox has already examined the host.
+// Quick runs the checks for the start of a server: in each language one ordinary program, and one program that inspects
+// its environment. It does not check the host, because the sandbox has already done that.
 func (d *Doctor) Quick(ctx context.Context) Report {
 	d.begin()
 	if lack := d.Box.Level(); lack.Level == sandbox.LevelNone {

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// environment reports the features of the host that sandboxes use, first those that are missing.
+// environment adds checks for the features of the host that sandboxes use. Missing features come first.
 func (d *Doctor) environment() {
 	d.lacks()
 	for _, c := range judge(d.Look(), d.Box.Level(), d.Box.Host()) {
@@ -19,7 +19,7 @@ func (d *Doctor) environment() {
 	}
 }
 
-// lacks reports the features that the sandbox needs and the host does not have, each with its fix.
+// lacks adds a check for each feature that the sandbox needs and the host does not have. Each check contains a fix.
 func (d *Doctor) lacks() {
 	level := d.Box.Level()
 	for i, lack := range level.Lacks {
@@ -30,7 +30,7 @@ func (d *Doctor) lacks() {
 		if i == 0 && level.Level == sandbox.LevelNone {
 			c.Verdict = Fail
 		}
-		d.checks = append(d.checks, c) // append instead of add, because add reads this list
+		d.checks = append(d.checks, c) // not d.add, because add reads this list
 		d.Report(c)
 	}
 	if level.Level == sandbox.LevelFull {
@@ -38,7 +38,7 @@ func (d *Doctor) lacks() {
 	}
 }
 
-// judge returns the checks of the facts about the host.
+// judge returns the checks for the facts about the host.
 func judge(f Facts, level sandbox.Level, host sandbox.Host) []Check {
 	env := func(name string, v Verdict, fix, format string, args ...any) Check {
 		if v == Pass {
@@ -89,13 +89,14 @@ func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
 	return env("landlock", Pass, "", "interface version %d%s", host.Landlock, modules)
 }
 
-// namespaceCheck checks the settings that forbid user namespaces. It passes if sandboxes work despite such a setting.
+// namespaceCheck checks the settings that forbid user namespaces. If such a setting exists but sandboxes work, the
+// check passes.
 func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
 	var values []string
 	fix := ""
 	for _, s := range []struct {
 		setting, bad, fix string
-		root              bool // applies to root as well
+		root              bool // this setting also applies to root
 	}{
 		{"user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000", true},
 		{"kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1", false},
@@ -139,7 +140,7 @@ func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
 	return []Check{groups, memory}
 }
 
-// settingChecks reports settings on which sandboxes do not depend. The evidence says why not.
+// settingChecks returns checks for settings that do not affect sandboxes. The evidence explains why they do not.
 func settingChecks(f Facts, env environmentCheck) []Check {
 	yama, there := f.Settings["kernel/yama/ptrace_scope"]
 	if !there {
@@ -183,6 +184,6 @@ func orNone(text string) string {
 
 // hostname returns the host's name, which no program may learn.
 func hostname() string {
-	name, _ := os.Hostname() // "" never equals the sandbox's name
+	name, _ := os.Hostname() // on an error the name is "", which never equals the sandbox's name
 	return name
 }

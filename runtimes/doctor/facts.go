@@ -15,12 +15,12 @@ import (
 
 // Facts holds the facts about the host that affect sandboxes.
 type Facts struct {
-	Kernel       string // for example 6.18.44
-	Machine      string // for example x86_64
+	Kernel       string // version of the kernel, for example 6.18.44
+	Machine      string // architecture, for example x86_64
 	UID          int    // user ID of the server
 	Capabilities string // capabilities of the server, in the kernel's format
-	Actions      string // actions of seccomp
-	Modules      string // security modules
+	Actions      string // actions that seccomp supports
+	Modules      string // active security modules
 	Settings     map[string]string
 	Groups       []Control // directories of this process's cgroups
 	Swap         bool
@@ -32,16 +32,16 @@ type Facts struct {
 type Control struct {
 	Dir      string
 	Writable bool
-	Swap     bool // the cgroup counts swap as memory
+	Swap     bool // true if the cgroup counts swap as memory
 }
 
 // File is a program that sandboxes run.
 type File struct {
 	Path  string
-	Real  string // path with links resolved
+	Real  string // path with symbolic links resolved
 	Owner int
 	Mode  fs.FileMode
-	Loose string // the file or parent folder that other users may change; "" for none
+	Loose string // the file or the parent folder that other users can change; "" if there is none
 	Err   string
 }
 
@@ -70,7 +70,7 @@ func Look(o Options) Facts {
 		}
 	}
 	f.Swap = field(word("/proc/meminfo"), "SwapTotal") != "0 kB"
-	dirs, _ := cgroups.Of(os.Getpid()) // on an error there are none, which the sandbox has already reported
+	dirs, _ := cgroups.Of(os.Getpid()) // on an error the list is empty, and the sandbox has already reported that
 	for _, dir := range dirs {
 		f.Groups = append(f.Groups, Control{Dir: dir, Writable: unix.Access(dir, unix.W_OK) == nil, Swap: exists(dir+"/memory.memsw.limit_in_bytes") || exists(dir+"/memory.swap.max")})
 	}
@@ -105,7 +105,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// look returns a program's owner and mode, and whether other users may change it or a folder above it.
+// look returns a program's owner and mode, and whether other users can change the program or a folder that contains it.
 func look(path string) File {
 	f := File{Path: path}
 	if path == "" {
@@ -132,7 +132,8 @@ func look(path string) File {
 		if at == f.Real {
 			f.Owner, f.Mode = owner, info.Mode()
 		}
-		sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0 // other users may add files, but not replace them
+		// Sticky bit: other users can add files to the folder, but cannot replace existing ones.
+		sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
 		if f.Loose == "" && (owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !sticky) {
 			f.Loose = fmt.Sprintf("%s (owner %d, mode %04o)", at, owner, info.Mode().Perm())
 		}

@@ -21,7 +21,7 @@ type site struct {
 	visits  atomic.Int64
 }
 
-// siteSays is the text that the site serves.
+// siteSays is the text with which the site responds.
 const siteSays = "doctor was here"
 
 func newSite(ctx context.Context) (*site, error) {
@@ -38,11 +38,11 @@ func newSite(ctx context.Context) (*site, error) {
 		}
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, siteSays) })
-	go func() { _ = s.Serve(listener) }() // runs until it is closed
+	go func() { _ = s.Serve(listener) }() // serves until the listener is closed
 	return s, nil
 }
 
-// grants runs a program in each language that connects to a granted host and then tries to reach others.
+// grants runs a program in each language. The program connects to a granted host and then tries to reach other hosts.
 func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	granted, err := newSite(ctx)
 	if err != nil {
@@ -73,8 +73,8 @@ func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 	}
 }
 
-// judgeGrant parses lines of the form "granted <tab> text" and "beyond <tab> way". It does not rely on them alone:
-// requests that the servers counted also decide.
+// judgeGrant parses lines of the form "granted <tab> text" and "beyond <tab> way". It also uses the number of requests
+// that the servers counted, because the program's output is not trusted.
 func judgeGrant(stdout string, granted, other int64) Check {
 	arrived := false
 	var beyond []string

@@ -28,7 +28,7 @@ func (r *recorder) Emit(e runtimes.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == runtimes.KindStdout {
-		r.stdout.WriteString(text) // limited by the run's output limit
+		r.stdout.WriteString(text) // the run's output limit bounds the size
 	} else {
 		r.stderr.WriteString(text)
 	}

@@ -20,12 +20,12 @@ type request struct {
 	host               string
 	headers            map[string]string
 	want               []fault.Code // allowed error codes; "" for success
-	status             int          // 0: any status
+	status             int          // required status; 0: any status
 }
 
 const (
 	stranger  = "evil.example"
-	forbidden = 403 // a literal number, so that the check does not depend on the server's code
+	forbidden = 403 // written as a number, so that the check does not depend on constants of the server
 )
 
 func requests() []request {
@@ -55,7 +55,7 @@ func requests() []request {
 	}
 }
 
-// http sends requests to a server as a hostile web page or a client without a token would.
+// http sends requests to a server. The requests are those of a hostile web page or of a client without a token.
 func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	if d.Server == "" {
 		return
@@ -71,7 +71,8 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 	d.add(skills.opened(skills.judge(code, status, err), status))
 }
 
-// opened returns a reduced check if skills are accessible without a token, because the operator may have chosen that.
+// opened returns the check for skills that are accessible without a token. Its verdict is Reduced and not Fail, because
+// the operator may have chosen that.
 func (request) opened(c Check, status int) Check {
 	if status/100 == 2 {
 		c.Verdict, c.Evidence = Reduced, "anybody on this machine can list and run skills without a token"

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// view holds the texts of the kernel that a program read, such as files of /proc, by name.
+// view maps the name of a text, such as a file of /proc, to the text that a program read inside its sandbox.
 type view map[string]string
 
 // parseView parses the output of the program "inside" of the catalogue.
@@ -50,7 +50,7 @@ func (d *Doctor) insides(ctx context.Context, engines []Engine) {
 	}
 }
 
-// glances does the same as insides at a server's start, for all languages concurrently.
+// glances runs the same checks as insides when a server starts, for all languages concurrently.
 func (d *Doctor) glances(ctx context.Context) {
 	found := make([][]Check, len(d.Engines))
 	var joined sync.WaitGroup
@@ -111,12 +111,13 @@ func judgeView(v view, s Surroundings) []Check {
 	return checks
 }
 
-// unseen returns the check of a text of /proc that is missing, because the sandbox has no /proc.
+// unseen returns the check for a text of /proc that a program could not read, because the sandbox has no /proc.
 func unseen(name string) Check {
 	return Check{Name: name, Verdict: Fail, Mechanism: sandbox.Proc, Evidence: "Unknown: programs have no /proc."}
 }
 
-// privileges checks the privileges of a process. Any value other than the expected one is a security hole.
+// privileges checks the privileges of a process. Each field must have its expected value; any other value is a security
+// hole.
 func privileges(v view) Check {
 	status := v["status"]
 	if status == "" {
@@ -157,8 +158,8 @@ func wrongRights(status string) []string {
 	return wrong
 }
 
-// filtered checks both filters of a Python program. The filter of its fork server blocks the socket, and its own filter
-// blocks the limit. Without a filter the kernel allows both.
+// filtered checks both filters of a Python program. The filter of its fork server must block the creation of a socket;
+// the program's own filter must block the change of a limit. Without a filter the kernel allows both.
 func filtered(v view) Check {
 	want := []string{"AF_NETLINK EAFNOSUPPORT", "RLIMIT_CORE EPERM"}
 	got := v.lines("calls")
@@ -167,8 +168,8 @@ func filtered(v view) Check {
 
 const noCapabilities = "0000000000000000"
 
-// mostProcesses is the maximum number of processes: process 1, the program, and those that it starts for the
-// inspection.
+// mostProcesses is the maximum number of processes in the sandbox: process 1, the program, and the processes that the
+// program starts for the inspection.
 const mostProcesses = 6
 
 func processes(v view) Check {
@@ -179,8 +180,8 @@ func processes(v view) Check {
 	return Check{Name: "processes", Verdict: verdict(len(seen) <= mostProcesses), Evidence: fmt.Sprintf("it sees %s: %s", plural(len(seen), "process", "processes"), strings.Join(cutList(seen, 8), ", "))}
 }
 
-// writable returns the only folders in which a program may write. They include /proc, where it sets the names of its
-// threads.
+// writable returns the only folders in which a program may write. /proc is one of them, because a program sets the
+// names of its threads there.
 func writable() []string {
 	return []string{sandbox.WorkDir, sandbox.TempDir, sandbox.SharedDir, "/proc"}
 }
@@ -226,7 +227,7 @@ func expected(point string, s Surroundings) bool {
 			return true
 		}
 	}
-	// An interpreter outside /usr has its own folder mounted.
+	// If an interpreter is outside /usr, its folder is mounted.
 	return point == "/" || slices.Contains(writable(), point) || s.Interpreter != "" && strings.HasPrefix(s.Interpreter, point+"/")
 }
 
@@ -253,7 +254,7 @@ func descriptors(v view) Check {
 	return c
 }
 
-// ours returns the names of the variables that the engines or a shell set in the environment of a program.
+// ours returns the names of the environment variables that engines or a shell set for a program.
 func ours() []string {
 	return []string{"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE", "INPUT", "INPUT_FILE", "OUTPUT", "PWD", "OLDPWD", "SHLVL", "_"}
 }
@@ -280,8 +281,8 @@ func names(v view, s Surroundings) Check {
 	return Check{Name: "host name", Verdict: verdict(got == "sandbox" || got != "" && got != s.Hostname), Evidence: "it is " + orNone(got)}
 }
 
-// network checks the interfaces. Some kernels create unused tunnels in every network namespace. They are down and
-// connect to nothing.
+// network checks the network interfaces. Some kernels create tunnels in every network namespace. These are allowed,
+// because they are down and connect to nothing.
 func network(v view) Check {
 	table := v.lines("network")
 	if len(table) < 2 {
@@ -305,8 +306,8 @@ func network(v view) Check {
 }
 
 // cores checks that the kernel does not pass a crashed program to a helper program on the host. A limit of exactly 1
-// byte prevents this; a limit of 0 prevents only core files. A check of the system calls tests that the program cannot
-// change the limit.
+// byte prevents this; a limit of 0 prevents only core files. Another check tests that the program cannot change the
+// limit.
 func cores(v view, s Surroundings) Check {
 	var limits []string
 	for _, line := range v.lines("limits") {

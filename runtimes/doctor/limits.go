@@ -17,11 +17,11 @@ const overtime = time.Second
 // limit is a limit of runs, with a program that reaches it.
 type limit struct {
 	name    string
-	program string // name in the catalogue of attacks
+	program string // name of the program in the catalogue of attacks
 	want    []runtimes.ErrorType
-	says    string // text in the error's message or on stderr; needed if the error type has several causes
+	says    string // text that the error's message or stderr must contain; set if the error type has several causes
 	edit    func(*runtimes.Limits)
-	cpu     bool // the limit is one of CPU time
+	cpu     bool // true for a limit of CPU time
 }
 
 func theLimits() []limit {

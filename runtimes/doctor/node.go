@@ -12,9 +12,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// aloneCalls returns further calls that are blocked for a program that may not start others. One of them maps memory at
-// the address that holds the path of the only allowed program. Otherwise a program could write another path there and
-// execute that program.
+// aloneCalls returns the additional calls that must be blocked for a Node program that may not start other programs.
+// One of them maps memory at the address that contains the path of the only allowed program. Otherwise a program could
+// write another path there and execute that program.
 func aloneCalls() []call {
 	there := uintptr(seccomp.ProgramPath)
 	return []call{
@@ -30,7 +30,7 @@ func aloneCalls() []call {
 	}
 }
 
-// alone runs a Node program that starts another program, without and with the capability subprocess.
+// alone runs a Node program that tries to start another program, without and with the capability subprocess.
 func (d *Doctor) alone(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if e.Language != Node {

@@ -19,11 +19,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// burial is the maximum time for which processes and cgroups of a run may exist after its result. The server does not
-// wait until the kernel has removed them.
+// burial is how long processes and cgroups of a run may exist after its result. The server reports the result before
+// the kernel has removed them.
 const burial = 2 * time.Second
 
-// persistence runs a program that leaves files and daemons. It searches for them on the host and in the next run.
+// persistence runs a program that leaves files and daemons, and then searches for these on the host and in the next
+// run.
 func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		if attacks.Source(e.Language, "mark") == "" {
@@ -53,7 +54,8 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	}()
 	host.await(ctx, "ready", ended)
 	seen := sightings(func(argv string) bool { return strings.Contains(argv, nap) })
-	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // the daemons may still be starting
+	// The daemons may not have started yet.
+	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); {
 		time.Sleep(5 * time.Millisecond)
 		seen = sightings(func(argv string) bool { return strings.Contains(argv, nap) })
 	}
@@ -70,7 +72,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	d.add(d.marks(ctx, e, first))
 }
 
-// marks runs a program that searches for files that the first run has left.
+// marks runs a program that searches for the files of the first run.
 func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 	second := run(ctx, e, job(e, attacks.Source(e.Language, "mark")))
 	c := Check{Group: Persistence, Name: "marks of the previous run", Language: e.Language, Verdict: Fail, Fix: ask}
@@ -91,15 +93,15 @@ func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 // sighting is a process of a run, seen from the host.
 type sighting struct {
 	pid    int
-	start  string // start time in kernel ticks: together with pid it identifies the process, whatever its name
+	start  string // start time in kernel ticks; together with pid it identifies the process even if its name changes
 	status string
 	groups []string // cgroups of its sandbox
 }
 
-// sightings returns the processes of the host whose command line wanted accepts.
+// sightings returns the processes of the host for whose command line wanted returns true.
 func sightings(wanted func(argv string) bool) []sighting {
 	var seen []sighting
-	entries, _ := os.ReadDir("/proc") // on an error the result is empty
+	entries, _ := os.ReadDir("/proc") // on an error the list is empty
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
@@ -130,8 +132,8 @@ func workers() []sighting {
 	return slices.DeleteFunc(all, func(s sighting) bool { return field(s.status, "PPid") != own })
 }
 
-// remaining returns the processes that still exist or are still in their cgroups. The cgroups themselves may exist,
-// because the next run may already use them.
+// remaining returns those of the processes that still exist or are still in their cgroups. The cgroups themselves may
+// still exist, because the next run may already use them.
 func remaining(seen []sighting) []sighting {
 	var left []sighting
 	for _, s := range seen {
@@ -149,8 +151,8 @@ func (s sighting) member(group string) bool {
 	return slices.Contains(strings.Fields(word(filepath.Join(group, "cgroup.procs"))), strconv.Itoa(s.pid))
 }
 
-// judgeIdentity checks the host users of a run's processes. They must never be root, so they must differ from the
-// server's user if the server is root.
+// judgeIdentity checks the host users of a run's processes. No process may run as root. If the server is root, the
+// users must therefore differ from the server's user.
 func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
 	c := Check{Group: Persistence, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
 	if len(seen) == 0 {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Planted is a secret in the environment of this process. It must exist before sandboxes are prepared. A sandbox that
-// was prepared earlier would not contain the secret even if it inherited the environment.
+// Planted is a secret in the environment of this process. It must be created before any sandbox is prepared. A sandbox
+// that was prepared earlier would not contain the secret even if it inherited the environment, so the check would prove
+// nothing.
 type Planted struct {
 	Secret string
 	name   string
@@ -34,12 +35,12 @@ func (p Planted) Pull() error {
 	return os.Unsetenv(p.name)
 }
 
-// garden holds canaries, which a program must not reach: a file, an abstract socket and two ports. It counts
+// garden holds the canaries that a program must not reach: a file, an abstract socket and two ports. It counts the
 // connections to them.
 type garden struct {
 	dir      string
-	file     string   // readable for all users, so that only the sandbox protects it
-	usr      []string // paths of /usr that programs do not need, and canaries there
+	file     string   // path of a file that all users can read, so that only the sandbox protects it
+	usr      []string // paths in /usr that programs do not need, and canaries there
 	secret   string   // content of the files
 	abstract string
 	tcp, udp int // ports
@@ -47,8 +48,8 @@ type garden struct {
 	closers  []func() error
 }
 
-// plantGarden creates the canaries. It also checks that a process without a sandbox can reach them. Otherwise they
-// would test nothing.
+// plantGarden creates the canaries. It also checks that a process outside of a sandbox can reach them. Otherwise a
+// search would prove nothing.
 func plantGarden(ctx context.Context) (g *garden, err error) {
 	g = &garden{secret: rand.Text(), abstract: "atelier-doctor-" + rand.Text()}
 	defer func() {
@@ -75,9 +76,9 @@ func plantGarden(ctx context.Context) (g *garden, err error) {
 // usrCanary is the name of the check of /usr.
 const usrCanary = "settings in /usr"
 
-// plantUsr creates two canaries in /usr: one among the settings that all users may read, and one among the libraries
-// that only its owner may read. An ordinary user cannot write there. Then programs only try to read directories that
-// they do not need.
+// plantUsr creates two canaries in /usr: one among the settings, readable for all users, and one among the libraries,
+// readable only for its owner. A server without root cannot write there. In that case programs only try to read
+// directories that they do not need.
 func (g *garden) plantUsr() {
 	g.usr = []string{"/usr/etc", "/usr/local/etc", "/usr/src", "/usr/local/src", "/usr/include"}
 	for dir, mode := range map[string]os.FileMode{"/usr/local/etc": 0o644, "/usr/local/lib": 0o600} {
@@ -153,7 +154,7 @@ func (g *garden) welcome(l net.Listener) {
 	})
 }
 
-// control checks that this process can reach each canary, and that connections are counted.
+// control checks that this process can reach each canary, and that the connections are counted.
 func (g *garden) control(ctx context.Context) error {
 	var d net.Dialer
 	text, err := os.ReadFile(g.file)

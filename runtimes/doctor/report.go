@@ -11,8 +11,8 @@ import (
 // Verdict is the result of a check.
 type Verdict string
 
-// These constants are the verdicts. Reduced means that a protection is missing, which the operator of the host can add,
-// but that others still work. Fail means that a program could escape, or that no program runs.
+// Verdicts. Reduced means that the host lacks a protection, which its operator can add, but that the other protections
+// work. Fail means that a program could escape, or that no program runs.
 const (
 	Pass    Verdict = "PASS"
 	Reduced Verdict = "REDUCED"
@@ -22,7 +22,7 @@ const (
 // Group is a group of checks on one subject.
 type Group string
 
-// These constants are the groups in the order of a full report.
+// Groups of checks, in the order of a full report.
 const (
 	Environment Group = "environment"
 	Controls    Group = "controls"
@@ -49,10 +49,10 @@ type Check struct {
 	Verdict   Verdict           `json:"verdict"`
 	Evidence  string            `json:"evidence"`
 	Fix       string            `json:"fix,omitempty"`
-	Mechanism string            `json:"mechanism,omitempty"` // name from sandbox.Mechanisms, if one implements it
+	Mechanism string            `json:"mechanism,omitempty"` // entry of sandbox.Mechanisms that implements it; "" if there is none
 }
 
-// lookAround is the name of the check that the program which inspects its environment runs at all.
+// lookAround is the name of the check that the program which inspects its environment works.
 const lookAround = "an inspection"
 
 // Works reports whether the check tests that a language works, rather than its isolation.
@@ -61,7 +61,7 @@ func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround
 // Report is the result of all checks.
 type Report struct {
 	Verdict Verdict `json:"verdict"`
-	Level   string  `json:"level"` // of the sandbox, as stored with each run
+	Level   string  `json:"level"` // isolation level of the sandbox, as stored with each run
 	Passed  int     `json:"passed"`
 	Reduced int     `json:"reduced"`
 	Failed  int     `json:"failed"`
@@ -102,7 +102,8 @@ func verdict(holds bool) Verdict {
 	return Fail
 }
 
-// ask is the fix for a fault of Atelier or of a kernel, which no setting can fix.
+// ask is the remedy for a fault of Atelier or of a kernel. No setting can fix such a fault, so it asks the operator to
+// report it.
 const ask = "This must not happen on any host. Report it privately, as SECURITY.md describes, with the output of `atelier doctor --json`."
 
 func plural(n int, one, many string) string {

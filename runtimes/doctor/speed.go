@@ -9,7 +9,7 @@ import (
 
 const (
 	samples   = 20
-	slowStart = time.Second // longest acceptable time of a program that does nothing
+	slowStart = time.Second // maximum acceptable time of a program that does nothing
 )
 
 // speed runs the ordinary program of each language several times in sequence.

@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// bad is invalid as a descriptor, as a pointer and as a number. A call with it that a filter allows fails without harm.
-// A call that the filter blocks fails with the filter's error.
+// bad is an invalid value for a descriptor, a pointer and a number. If a filter allows a call with this value, the call
+// fails without harm. If the filter blocks the call, it fails with the filter's error.
 const bad = ^uintptr(0)
 
 // call is one system call and its required result.
@@ -33,12 +33,12 @@ type call struct {
 
 func (c call) String() string { return c.name }
 
-// refused returns the error numbers with which a filter blocks calls. Some calls also need privileges, and fail with
-// the same error without them. Then two protections block the call.
+// refused returns the error numbers with which a filter blocks calls. Some calls need privileges and fail with the same
+// error if the caller has none. For such a call the check cannot tell which of the two protections blocked it.
 func refused() []syscall.Errno { return []syscall.Errno{unix.EPERM, unix.ENOSYS} }
 
-// dangerousCalls returns calls that no program needs and that exploits start with. The list is separate from the
-// filter's policy, because it tests that policy.
+// dangerousCalls returns calls that no program needs and that exploits start with. The list is not derived from the
+// filter's policy, because it tests the policy.
 func dangerousCalls() []call {
 	var calls []call
 	for name := range strings.FieldsSeq(`
@@ -52,7 +52,8 @@ func dangerousCalls() []call {
 		calls = append(calls, call{name, [6]uintptr{bad, bad, bad, bad, bad, bad}, refused()})
 	}
 	return append(calls,
-		// The kernel returns EINVAL for a new user namespace that shares its file system state.
+		// If a filter allows this call, the kernel returns EINVAL, because a new user namespace cannot share its file system
+		// state.
 		call{"clone", [6]uintptr{unix.CLONE_NEWUSER | unix.CLONE_FS}, refused()},
 		call{"clone3", [6]uintptr{bad, bad}, refused()},
 		call{"socket", [6]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, []syscall.Errno{unix.EACCES, unix.EPERM}},
@@ -71,7 +72,7 @@ func dangerousCalls() []call {
 	)
 }
 
-// workerCalls returns further calls that the filter for Atelier's own interpreters blocks.
+// workerCalls returns the additional calls that the filter for Atelier's own interpreters must block.
 func workerCalls() []call {
 	var calls []call
 	for name := range strings.FieldsSeq(`
@@ -102,7 +103,7 @@ func controlCalls(filter sandbox.Filter) []call {
 	return calls
 }
 
-// numbered returns the calls that this machine's architecture has, and the same calls by number.
+// numbered returns those of the calls that this machine's architecture has: first as they are, then by their numbers.
 func numbered(calls []call) ([]call, []guest.Call) {
 	var known []call
 	var numbers []guest.Call
@@ -115,7 +116,7 @@ func numbered(calls []call) ([]call, []guest.Call) {
 	return known, numbers
 }
 
-// systemCalls tries the calls under each filter in a process without an interpreter, and again in a Python program.
+// systemCalls tries the calls under each filter: first in a process without an interpreter, then in a Python program.
 func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	for filter, role := range map[sandbox.Filter]string{
 		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterAlone: guest.AloneRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
@@ -178,8 +179,8 @@ func errnoName(number int) string {
 	return fmt.Sprint(number)
 }
 
-// judgeRole checks what else the process under a filter reported: its environment, its user and, for a worker, that it
-// could open no file.
+// judgeRole checks the rest of the report of a process under a filter: its environment, its user and, for a worker,
+// that it could open no file.
 func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	user := fmt.Sprintf("uid %d", answer.UID)
 	if answer.UID < 0 {
@@ -206,7 +207,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	return c
 }
 
-// probe creates a sandbox with a role of package guest, sends it a request, and returns the answer.
+// probe creates a sandbox with a role of package guest, sends a request to it, and returns the answer.
 func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, request guest.Request) (guest.Answer, error) {
 	var answer guest.Answer
 	jail, err := d.Box.Prepare(ctx, profile(filter, role))
@@ -236,8 +237,8 @@ func profile(filter sandbox.Filter, role string) sandbox.Profile {
 	return p
 }
 
-// foreign makes a system call of another architecture. A filter that compares only numbers would mistake it for a
-// harmless call. A correct filter ends the process.
+// foreign makes a system call of another architecture. A filter that compares only numbers would take it for a harmless
+// call. A correct filter ends the process.
 func (d *Doctor) foreign(ctx context.Context) {
 	const x32 = 0x40000000
 	if runtime.GOARCH != "amd64" {
@@ -254,7 +255,8 @@ func (d *Doctor) foreign(ctx context.Context) {
 	request := guest.Request{Calls: []guest.Call{{Number: x32 + uintptr(number)}}}
 	err = frames.NewWriter(jail.Conn()).WriteJSON(frames.Job, request)
 	if err == nil {
-		_ = jail.Conn().SetReadDeadline(time.Now().Add(programTimeout)) // a process that survives sends no answer
+		// If the filter works, the process is killed and sends no answer.
+		_ = jail.Conn().SetReadDeadline(time.Now().Add(programTimeout))
 		_, _, err = frames.NewReader(jail.Conn(), map[frames.Kind]int{frames.Done: guest.MaxFrame}).Read()
 	}
 	jail.Kill()

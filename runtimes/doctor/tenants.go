@@ -11,12 +11,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// tenantPort is the port on which the first workspace's program listens. It is never in use, because every network
+// tenantPort is the port on which the first workspace's program listens. The port is always free, because every network
 // namespace has its own ports.
 const tenantPort = 28_433
 
-// tenants runs programs of two workspaces at the same time. The first opens a port and an abstract socket and takes
-// locks, and the second tries to reach them.
+// tenants runs programs of two workspaces at the same time. The first program opens a port and an abstract socket and
+// takes locks. The second program tries to reach them.
 func (d *Doctor) tenants(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
 		text := attacks.Source(e.Language, "tenant")
@@ -66,8 +66,8 @@ func (d *Doctor) meet(ctx context.Context, e Engine, text, name string, isolatio
 	}
 }
 
-// judgeTenants returns the checks for the output of the second program, which has the form of a search. why is the
-// reason if the output is incomplete, else "".
+// judgeTenants returns the checks for the output of the second program, which has the same form as the output of a
+// search. why is the reason if the output is incomplete, otherwise "".
 func judgeTenants(stdout, why string) []Check {
 	tried, reached := searched(stdout)
 	var checks []Check

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Workspace is the workspace of the doctor's runs. It is separate, so that these runs share no worker with others. The
-// server's ceiling of grants does not apply to it.
+// Workspace is the workspace of the doctor's runs. It is a separate workspace, so that no other run uses the same
+// worker. The server's ceiling of grants does not apply to it.
 const Workspace = "atelier-doctor"
 
 // entrypoint returns the name of the entry file of a language.
@@ -28,7 +28,7 @@ type trial struct {
 	took    time.Duration
 }
 
-// failure returns the reason why a run failed, "" if it succeeded.
+// failure returns the reason why a run failed, or "" if the run succeeded.
 func (t trial) failure() string {
 	switch {
 	case t.err != nil:
@@ -93,7 +93,7 @@ func input(value any) func(*runtimes.Job) {
 	}
 }
 
-// hello runs the program that must always work. It returns the reason why it failed, "" if it succeeded.
+// hello runs a program that must always work. It returns the reason for a failure, or "" if the program succeeded.
 func hello(ctx context.Context, e Engine) (trial, string) {
 	t := run(ctx, e, job(e, attacks.Source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
 	var got struct{ Greeting string }

@@ -1,6 +1,6 @@
 // Package goja runs JavaScript and TypeScript programs in pooled, sandboxed processes. Each run has its own VM, and
-// each workspace has its own processes. The JavaScript engine runs inside the sandbox. This package only sends jobs there
-// and determines why a worker died.
+// each workspace has its own processes. The JavaScript engine runs inside the sandbox. This package only sends jobs to
+// these processes and, if one dies, determines the cause.
 package goja
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Limits after which the engine replaces a worker: number of runs, age, and peak memory of a run in bytes. So changes that
-// a hostile program makes in the process do not last. The limits are high, because starting a worker costs as much CPU
-// time as a few hundred runs.
+// Limits after which the engine replaces a worker: number of runs, age, and peak memory of a run in bytes. Changes that
+// a hostile program makes in the process therefore do not last. The limits are high, because starting a worker costs as
+// much CPU time as a few hundred runs.
 const (
 	reuseRuns   = 5000
 	reuseAge    = 10 * time.Minute
@@ -69,7 +69,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if job.Packages != nil && brief.Digest != "" {
 		brief.Digest += " " + job.Packages.Digest
 	}
-	whole := func() any { // built only when needed: packages have thousands of files, and most workers already have the program
+	// Build the job only if the worker needs it: packages have thousands of files, and most workers already have the
+	// program.
+	whole := func() any {
 		all := brief
 		all.Files = bundle.Texts(job)
 		return all

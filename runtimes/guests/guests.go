@@ -17,10 +17,10 @@ import (
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
-// Main must be the first call in main. In a sandboxed process it serves the role and returns the exit code with jailed set.
-// Otherwise jailed is false.
+// Main must be the first call in main. In a sandboxed process, Main executes the role of the process and returns the
+// exit code, and jailed is true. In any other process, jailed is false.
 func Main(args []string) (code int, jailed bool) {
-	if code, ours := types.Main(args); ours { // started as the program of a jail, after another process has set up the jail
+	if code, ours := types.Main(args); ours { // another process has set up the jail and then executed this binary in it
 		return code, true
 	}
 	if code, ours := monty.Main(args); ours {

@@ -124,7 +124,8 @@ func (e *Engine) workers() (*worker.Pool, error) {
 	return e.pool, nil
 }
 
-// mounts returns the mounts of the sandbox: the server's binary, the interpreter and the libraries that it loads.
+// mounts returns the mounts of the sandbox: the server's binary, the interpreter and the libraries that the interpreter
+// loads.
 func (e *Engine) mounts() ([]sandbox.Mount, error) {
 	exe := e.options.Exe
 	if exe == "" {
@@ -165,7 +166,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if !ok {
 		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)), nil
 	}
-	if job.Rules != nil { // versions with rules cannot use this runtime, but a workspace may set rules for all programs
+	// Versions with rules cannot be published for this runtime, but a workspace may set rules for all programs.
+	if job.Rules != nil {
 		return runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Message: "This program is subject to language rules, which Monty cannot enforce.", Rule: "rules", Remedy: "Use the runtime python.",
 		}, Level: e.options.Jailer.Level()}, nil
@@ -257,6 +259,6 @@ func (e *Engine) Close() {
 		e.pool.Close()
 	}
 	for _, dir := range e.copies {
-		_ = os.RemoveAll(dir) // an error only leaves temporary files
+		_ = os.RemoveAll(dir) // if the removal fails, only temporary files remain
 	}
 }

@@ -51,7 +51,8 @@ func newBundler(options Options) *bundler {
 // bundle returns the program of a job. If there is none, it returns the outcome of the run.
 func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, *runtimes.Outcome, error) {
 	key := ""
-	if job.CodeDigest != "" && job.Workspace != "" { // the bundler has read files of the workspace, so no other workspace may use its output
+	// The bundler has read files of this workspace, so its programs must not be used by another workspace.
+	if job.CodeDigest != "" && job.Workspace != "" {
 		key = job.Workspace + " " + job.CodeDigest + " " + string(job.Language) + " " + job.Entrypoint
 		if job.Packages != nil {
 			key += " " + job.Packages.Digest
@@ -84,7 +85,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 
 func size(p guest.Program) int { return len(p.Code) + len(p.Map) }
 
-// death returns the error for a bundler that died of a stack overflow, and nil for other deaths.
+// death returns the program error if a bundler died of a stack overflow, and nil for other deaths.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Reduce the nesting of brackets and expressions."}

@@ -1,14 +1,15 @@
-// Runs one agent's program inside its sandbox. It starts before the run and waits on descriptor 3 for one line with the job.
-// On the same descriptor it calls the host (one line, one reply) and finally sends the result. The server trusts none of
-// this; it only serves to produce good messages.
+// This script runs one agent's program inside its sandbox. Node starts the script before the run. The script waits on
+// descriptor 3 for one line with the job. On the same descriptor it calls the host (one line per call, one line per
+// reply) and finally sends the result. The server checks everything that this script sends, because the program may
+// change the script's behavior. The checks here only produce good error messages.
 (() => {
-  "use strict"; // inside: text before the script would make a directive at its top ineffective
+  "use strict"; // the directive is inside of the function, because the server adds text before the script
   const fs = require("node:fs");
   const vm = require("node:vm");
   const util = require("node:util");
   const { Writable } = require("node:stream");
   const { SourceMap, builtinModules, createRequire } = require("node:module");
-  const CHANNEL = 3, NEWLINE = 10, KEPT = 700_000; // bytes; a line has at most 1 MiB
+  const CHANNEL = 3, NEWLINE = 10, KEPT = 700_000; // KEPT is in bytes; a line has at most 1 MiB
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
   const real = createRequire("/work/program.js");
 
@@ -58,7 +59,7 @@
     throw Object.assign(new Error(`File "${text}" does not exist: only Node modules and relative imports of the agent's own files are possible.`), { code: "MODULE_NOT_FOUND" });
   };
 
-  // Functions for inner.js, the part of the guest among the program's objects.
+  // The functions that inner.js may call. inner.js shares its objects with the program; this script does not.
   const host = {
     types: util.types, get entry() { return program.entry; }, own: (name) => program.files.has(name), source, load,
     bytes: (text) => Buffer.byteLength(text),
@@ -81,7 +82,7 @@
   const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));
 
   const settle = () => {
-    // Node prepares globals for scripts on its command line; programs do not get them.
+    // Node defines additional globals for scripts on its command line. A program must not have them.
     for (const name of [...builtinModules, "module", "require", "exports", "__filename", "__dirname"]) {
       if (!["process", "console", "crypto", "performance"].includes(name)) delete globalThis[name];
     }
@@ -95,7 +96,7 @@
       Object.assign(stream, { fd, isTTY: false });
       Object.defineProperty(process, name, { value: stream, writable: true, configurable: true, enumerable: true });
     }
-    console.log; // binds the console to the streams
+    console.log; // reading log binds the console to the streams above
     process.argv = ["/usr/bin/node", "/work/program.js"];
     process.execArgv = [];
   };
@@ -103,14 +104,14 @@
   const run = async () => {
     settle();
     const mine = inner(host);
-    // Code that every run needs is compiled in advance.
+    // Run a small program before the job arrives, so that V8 has compiled the code that every run needs.
     const start = new vm.Script("(async function () { return { default: (input) => input } })", { filename: INNER }).runInThisContext();
     await mine.run(start, '{"a":[1,"b",true,null,{}]}', "{}", 1000);
     send('{"ready":true}');
     const job = JSON.parse(receive());
     program = { code: job.code, map: job.map, entry: job.entry, files: new Set(job.files) };
-    // V8's compiled form of a large program is sent before the program runs. A form that is too large is sent as an empty one:
-    // otherwise the first line after the start would be a line of the program, which could forge the form.
+    // The compiled form of a large program is sent before the program runs. If the form is too large, an empty one is
+    // sent. Otherwise the program could send the next line itself and so forge the form.
     const loadProgram = () => {
       const script = new vm.Script(program.code, { filename: PROGRAM, cachedData: job.compiled && Buffer.from(job.compiled, "base64") });
       if (job.keep) {
@@ -120,7 +121,7 @@
       return script.runInThisContext();
     };
     Object.assign(process.env, job.env);
-    send('{"start":true}'); // from here the time counts for the program
+    send('{"start":true}'); // the time limit of the program starts here
     globalThis.fetch = mine.fetch;
     if (job.modules) mine.restrict(job.modules);
     Object.defineProperty(globalThis, "__atelier_agents__", { value: mine.agents });
@@ -137,5 +138,5 @@
     go().then((report) => finish(report, 0), (error) => fail(error));
   };
 
-  setImmediate(run); // runs when Node has finished with its command line
+  setImmediate(run); // setImmediate calls run after Node has finished its own work for the command line
 })();

@@ -1,5 +1,6 @@
-// The part of the guest that shares objects with the program. A program can access the objects here and change the built-ins
-// they use. Functions of the other part accept and return only text, numbers and objects that the program created itself.
+// This part of the guest shares objects with the program. A program can access the objects here and change the
+// built-ins that they use. So guest.js, the other part, exchanges only text, numbers and objects that the program
+// created with it.
 (host) => {
   "use strict";
   const { types } = host;
@@ -16,9 +17,9 @@
     }
   }
 
-  // ---- JSON, because JSON.parse and JSON.stringify are not exact
+  // ---- JSON: own functions, because JSON.parse rounds large integers and JSON.stringify changes or omits values
 
-  let exact = new Set(); // integers of the input that a number cannot hold
+  let exact = new Set(); // integers of the input that a JavaScript number cannot represent exactly
   const decode = (text) => {
     if (!/\d{16}/.test(text)) return JSON.parse(text);
     let mark;
@@ -52,8 +53,9 @@
     [(v) => types.isSymbolObject(v), "a symbol is not JSON", "Return its description."],
     [(v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v), "bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes)."],
   ];
-  // Stricter than JSON.stringify, which turns NaN, functions and maps into null or omits them: a value that JSON cannot hold
-  // is an error with its path. undefined is null at the top and in arrays, and omitted from objects; toJSON is called.
+  // Encodes a result as JSON. JSON.stringify turns NaN, functions and maps into null or omits them; encode reports such
+  // a value as an error with its path. undefined becomes null at the top level and in arrays, and is omitted from
+  // objects. encode calls toJSON.
   const encode = (value, limit, root) => {
     const out = [], path = [], above = [];
     let size = 0;
@@ -176,7 +178,7 @@
     try {
       return look() ?? otherwise;
     } catch {
-      return otherwise; // a program can throw errors of any kind
+      return otherwise; // a program can throw any value, also one whose properties throw
     }
   };
   const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
@@ -207,7 +209,7 @@
     if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
     return "runtime_error";
   };
-  // Returns the host, process or path that the sandbox denied, if the error of the program shows it.
+  // Returns the host, process or path that the sandbox denied, if the error contains it.
   const denial = (error) => {
     const { code, syscall = "", path, hostname, address, port } = error;
     if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
@@ -220,7 +222,8 @@
     }
     if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons. No capability grants it." };
     if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
-      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // the program's own error
+      // The sandbox allows writing here, so the program itself caused the error.
+      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined;
       if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more." };
       return { rule: "system calls", remedy: "The sandbox refuses this system call to all programs. No capability grants it." };
     }
@@ -262,7 +265,7 @@
     },
     call: (name, args) => ask(name, args ?? {}),
     callTool,
-    // A missing value becomes an empty text. Otherwise the model would read the word null or undefined.
+    // null and undefined become an empty text. Otherwise the model would read the word null or undefined.
     askLLM: async (prompt, context) => ask("askLLM", { prompt: String(prompt ?? ""), context: String(context ?? "") }),
     ...files,
   });
@@ -280,7 +283,7 @@
       if (typeof content !== "string" || !content.isWellFormed()) throw new TypeError("writeFile: content must be a string without lone surrogates");
       for (let at = 0, offset = 0; ; ) {
         let end = Math.min(at + PIECE, content.length);
-        if (end < content.length && content.charCodeAt(end - 1) >> 10 === 0x36) end--; // keeps a surrogate pair together
+        if (end < content.length && content.charCodeAt(end - 1) >> 10 === 0x36) end--; // does not split a surrogate pair
         const piece = content.slice(at, end);
         ask("writeFile", { path: String(path), content: piece, offset, more: end < content.length });
         if (end === content.length) return true;
@@ -304,7 +307,8 @@
     return length;
   };
   const callTool = async (reference, input) => ask("callTool", { reference: String(reference), input });
-  // The exports of the module "agents": a function for each name. The bundle copies own properties and keeps the prototype.
+  // The exports of the module "agents": one function for each agent name. The names are not known in advance, so a
+  // proxy creates the functions. It is the prototype, because the bundle copies own properties but keeps the prototype.
   const agents = Object.create(new Proxy({}, {
     get: (_, name) => (typeof name !== "string" || ["then", "default", "__esModule"].includes(name) ? undefined : (input) => callTool(name, input)),
   }));
@@ -343,8 +347,8 @@
     throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
   };
 
-  // A program may export its schemas as input and output. They come from a library with Standard Schema, such as Zod. They
-  // can check more than a JSON Schema, and main receives the value that they return.
+  // A program may export schemas named input and output, from a library that implements Standard Schema, such as Zod.
+  // They can check more than a JSON Schema. main receives the value that the input schema returns.
   const schemaOf = (exports, name) => {
     for (const holder of [exports, exports.default]) {
       const own = holder === undefined || holder === null ? undefined : holder[name]?.["~standard"];
@@ -365,7 +369,8 @@
     throw new Stop({ type: `invalid_${name}`, message: `The exported ${name} schema refuses the ${name}: ${listed}`.slice(0, MESSAGE), errors });
   };
 
-  // ---- the rule pack "restricted": the gate finds these names in the source; this part refuses uses that the source hides
+  // ---- the rule pack "restricted": the check of the source finds direct uses of forbidden names; this part blocks the
+  // uses that it cannot see
 
   let modules; // the modules that a program may import; undefined without the rule pack
   const refuse = (rule, message, remedy) => {

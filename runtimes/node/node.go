@@ -38,7 +38,7 @@ type Options struct {
 	Interpreter string        // absolute path of node
 	Memory      int64         // memory limit of most programs, for which processes are started in advance; default 256 MiB
 	Idle        int           // started processes that wait for a run; default 2
-	Guest       string        // a workspace whose runs do not start processes in advance
+	Guest       string        // workspace of self-tests: its runs do not cause processes to be started in advance
 	Max         int           // maximum number of sandboxes, waiting and running; default 16
 	Log         *slog.Logger
 }
@@ -51,14 +51,14 @@ type Engine struct {
 	bundler     *bundler
 	ahead       *worker.Pool               // for programs with the usual memory limit
 	fresh       *worker.Pool               // for other limits: the size of V8's heap is fixed at its start
-	parents     *worker.Pool               // for programs that may start other programs
-	compiled    *lru.Cache[string, []byte] // programs in V8's form
+	parents     *worker.Pool               // for programs with the capability subprocess
+	compiled    *lru.Cache[string, []byte] // programs compiled by V8
 	memory      int64
 	egress      *egress.Proxy
 }
 
-// restAfter is the time without a run after which waiting processes are ended. Two of them use as much memory as the
-// server itself.
+// restAfter is how long the engine must be without a run before it ends waiting processes. Two waiting processes use as
+// much memory as the server itself.
 const restAfter = 10 * time.Minute
 
 // New starts an engine. The caller must close it. If Node is missing or too old, every run fails with
@@ -109,7 +109,8 @@ func script() string {
 // that depend on the machine.
 func Inner() string { return inner }
 
-// Bundle returns the program of a job for Node, here or elsewhere. If there is none, it returns the outcome of the run.
+// Bundle returns the program of a job for Node, on this or another machine. If bundling fails, Bundle
+// returns the outcome of the run instead.
 func (e *Engine) Bundle(ctx context.Context, job runtimes.Job) (guest.Program, *runtimes.Outcome, error) {
 	return e.bundler.bundle(ctx, job)
 }
@@ -120,17 +121,18 @@ func (e *Engine) Interpreter() string { return e.interpreter }
 // startMessage is the message that the guest script waits for. The input is text, because JSON.parse would round its
 // numbers.
 type startMessage struct {
-	Entry   string            `json:"entry"`
-	Files   []string          `json:"files,omitempty"`
-	Code    string            `json:"code"`
-	Map     []byte            `json:"map,omitempty"` // base64 is encoded faster than JSON is checked, and few runs read it
+	Entry string   `json:"entry"`
+	Files []string `json:"files,omitempty"`
+	Code  string   `json:"code"`
+	// Encoding the map as base64 is faster than checking that it is JSON, and few runs read it.
+	Map     []byte            `json:"map,omitempty"`
 	Input   string            `json:"input"`
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
-	Modules []string          `json:"modules,omitempty"` // that may be imported; nil without rules
+	Modules []string          `json:"modules,omitempty"` // modules that the program may import; nil without rules
 
-	Compiled []byte `json:"compiled,omitempty"` // V8's form of the code
-	Keep     bool   `json:"keep,omitempty"`     // whether to send that form
+	Compiled []byte `json:"compiled,omitempty"` // the code as compiled by V8 in an earlier run
+	Keep     bool   `json:"keep,omitempty"`     // whether to send the compiled code
 }
 
 // Run implements runtimes.Runtime.
@@ -179,15 +181,17 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// Bounds of the programs in V8's form. Compiling a smaller program takes less time than sending its form.
+// Bounds for caching programs that V8 has compiled: minimum source size in bytes, number of programs, total bytes.
+// Compiling a smaller program takes less time than sending its compiled form.
 const (
 	minCompiled   = 64 << 10
 	keptCompiled  = 64
 	compiledBytes = 32 << 20
 )
 
-// compiledKey returns the key of a program in V8's form, "" for one that is not kept. V8 rejects the form of other code
-// only by its length, and that of a process with other settings, such as the size of the heap.
+// compiledKey returns the cache key of a compiled program, or "" if the program is not cached. The key contains a
+// digest of the code, because V8 compares only the length of the code. It contains the memory limit, because V8 rejects
+// a form that was compiled with other settings, such as another heap size.
 func compiledKey(job runtimes.Job, code string) string {
 	if len(code) < minCompiled || job.CodeDigest == "" || job.Workspace == "" {
 		return ""
@@ -218,7 +222,7 @@ func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job,
 	return pool.Run(ctx, worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}, session)
 }
 
-// orEmpty returns the outcome, or an empty one if it is nil.
+// orEmpty returns *outcome, or an empty outcome if the pointer is nil.
 func orEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
 	if outcome == nil {
 		return runtimes.Outcome{}
@@ -234,7 +238,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	return e.ahead.Warm(ctx)
 }
 
-// fit returns an error if there is no suitable Node.
+// fit returns an error if no suitable Node is installed.
 func (e *Engine) fit(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable

@@ -13,7 +13,7 @@ import (
 // lastGCs is the start of V8's output when it aborts because its heap is full.
 const lastGCs = "<--- Last few GCs --->"
 
-// words collects the end of a process's stderr, and the compiled program that it sent.
+// words collects the end of a process's stderr, and the compiled program that the process sent.
 type words struct {
 	stderr []byte
 	kept   []byte
@@ -35,7 +35,8 @@ func (w *words) outOfMemory() bool {
 	return bytes.Contains(w.stderr, []byte("JavaScript heap out of memory")) || bytes.Contains(w.stderr, []byte("OutOfMemory"))
 }
 
-// interpret reads the last message of the guest script, or finds the reason why there is none.
+// interpret reads the last message of the guest script. If there is none, it determines the reason from the end of the
+// process.
 func (w *words) interpret(result frames.Result) frames.Result {
 	result, report := program.Conclude(result, w.crash)
 	w.kept = report.Kept

@@ -26,7 +26,7 @@ func unavailable(err error) error {
 	}
 }
 
-// version is the version that an interpreter reports. It is read once, in a sandbox.
+// version is the result of checking the interpreter's version. The version is read once, in a sandbox.
 type version struct {
 	mu    sync.Mutex
 	known bool

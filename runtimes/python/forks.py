@@ -1,6 +1,7 @@
-# The fork server: a warm interpreter that forks a child for each run. It shares one namespace with guest.py. It never reads
-# user data: a child reads its job inside its sandbox, where it has no privileges any more. The fork server has no threads
-# and keeps only its control socket open.
+# The fork server: a Python interpreter that has executed everything a run needs and forks a child for each run. This
+# file shares one namespace with guest.py. The fork server never reads user data: a child reads its job after it has
+# entered its sandbox and dropped all privileges. The fork server has no threads, and its control socket is the only
+# file that it keeps open.
 import _frozen_importlib
 import _random
 import ctypes
@@ -11,7 +12,7 @@ import socket
 import struct
 import threading
 
-FIRST = 32  # descriptors below are for programs
+FIRST = 32  # the fork server keeps its own descriptors at or above this number; programs use the lower ones
 LOOP_MEMORY = 1 << 16  # bytes
 READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
 MAYMOVE, FIXED = 1, 2
@@ -23,8 +24,9 @@ JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps((compi
 
 
 def warm(times):
-    """Executes all steps of a run. Code that runs for the first time writes to itself and to the interpreter's caches, and a
-    child pays for each such page. The first compilation in a child would take five times as long."""
+    """Executes all steps of a run several times. Code that runs for the first time changes itself and the interpreter's
+    caches. In a child, each changed page must be copied. Without this the first compilation in a child would take five
+    times as long."""
     ours, theirs = socket.socketpair()
     os.dup2(theirs.fileno(), 3)
     for job in (NEW,) * 9 + (JOB,) * times:
@@ -39,8 +41,8 @@ def warm(times):
 
 
 def rehearse(job, channel):
-    """Runs a built-in program and removes its traces. A child that waits for its job does this too, because the kernel copies
-    each page at its first use."""
+    """Runs a built-in program and then removes its traces. A child also does this while it waits for its job, because
+    the kernel copies each page when the child first changes it."""
     global content
     read, argv = content, sys.argv
     read(os.devnull)
@@ -52,7 +54,8 @@ def rehearse(job, channel):
 
 
 def bring():
-    """Imports an empty module from cached code, as runs do. A child does not rehearse that: most programs have one file."""
+    """Imports an empty module from cached code, as runs do. A waiting child does not repeat this, because most programs
+    have one file."""
     loader = _frozen_importlib_external.SourceFileLoader("null", os.devnull)
     spec = _frozen_importlib_external.spec_from_file_location("null", os.devnull, loader=loader)
     imported[os.devnull] = digest(b""), marshal.dumps(compile(b"", os.devnull, "exec"))
@@ -61,7 +64,8 @@ def bring():
 
 
 def find():
-    """Creates the finder for modules among the program's files, as their first import would. It has searched nothing yet."""
+    """Creates the finder for the program's modules, which otherwise the first import creates. The finder has not
+    searched yet."""
     loaders = _frozen_importlib_external._get_supported_file_loaders()
     sys.path_importer_cache[ROOT] = _frozen_importlib_external.FileFinder(ROOT, *loaders)
 
@@ -77,16 +81,17 @@ def place(libc, content, size, access):
 
 
 def thread(libc):
-    """Finds the address where libc keeps its first thread's ID, or 0. A child created with clone3 must store its own there."""
+    """Finds the address where libc stores the ID of the first thread. Returns 0 if it is unknown. A child created with
+    clone3 must store its own ID there."""
     address = ctypes.c_ulong()
     known = libc.prctl(TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value != 0
-    # This is glibc's layout; another libc may keep a lock there.
+    # The address has this meaning in glibc. Another libc may store a lock there, so compare the value with the ID.
     return address.value if known and ctypes.c_int.from_address(address.value).value == _thread.get_native_id() else 0
 
 
 def mappings():
-    """Lists the memory mappings of this process: start, end, access and inode, 0 for none. Without /proc the list is empty, and
-    the mappings stay unchanged."""
+    """Lists the memory mappings of this process: start, end, access and inode (0 if the mapping has no file). Without
+    /proc the list is empty, so the callers change no mappings."""
     if not os.path.exists("/proc/self/maps"):
         return []
     known = (line.split() for line in content("/proc/self/maps").splitlines())
@@ -94,15 +99,16 @@ def mappings():
 
 
 def states():
-    """Finds the state of Python's shared random number generator: a child gets its own state before it is ready."""
+    """Finds the address of the state of Python's shared random number generator. Each child gets its own state before
+    it is ready."""
     known = struct.pack("624I", *random.getstate()[1][:-1])
     return id(random._inst) + ctypes.string_at(id(random._inst), _random.Random.__basicsize__).index(known)
 
 
 def unite(libc):
-    """Merges the five mappings of a library into two, one executable and one writable: a fork copies each mapping, and a child
-    removes each at its end. The loader had protected a few tables that it wrote. A program that runs here may write to them
-    anyway."""
+    """Merges the five mappings of a library into two, one executable and one writable. This saves time, because a fork
+    copies each mapping and each child removes its copies at its end. The merged writable mapping includes tables that
+    the loader had made read-only. This is no risk: a program in this process could change the access itself."""
     known = mappings()
     libraries = {file for _, _, access, file in known if file and access == b"r-xp"}
     for (low, high, access, file), (following, _, next_access, next_file) in zip(known, known[1:]):
@@ -112,8 +118,9 @@ def unite(libc):
 
 
 def join(libc):
-    """Merges pages into huge pages as far as the kernel supports it. A fork copies the entry of each page, and each child
-    removes the entries at its end. A huge page has a single entry until the child writes to it."""
+    """Merges pages into huge pages where the kernel supports it. This saves time, because a fork copies one table entry
+    per page and each child removes its entries at its end. A huge page has a single entry until the child writes to it.
+    """
     for low, high, access, file in mappings():
         if access == b"rw-p" and not file:
             huge(libc, low, high)
@@ -125,7 +132,8 @@ def huge(libc, low, high):
 
 
 def move(libc):
-    """Moves the interpreter's own code into huge pages. Otherwise a child has some fifty page faults for this code."""
+    """Moves the interpreter's own code into huge pages. Otherwise each child has about fifty page faults for this code.
+    """
     inside, none = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value, ctypes.c_void_p(-1).value
     for low, high, access, file in mappings():
         low += -low % HUGE
@@ -140,12 +148,13 @@ def move(libc):
         libc.munmap(copy + size, room + HUGE - copy)
         ctypes.memmove(copy, low, size)
         if not huge(libc, copy, copy + size) or libc.mprotect(copy, size, READ | EXECUTE) != 0 or libc.mremap(copy, size, size, MAYMOVE | FIXED, low) == -1:
-            libc.munmap(copy, size)  # otherwise Python may have mapped something else there
+            libc.munmap(copy, size)  # only if the last call fails: Python may have mapped other memory at low meanwhile
 
 
 def serve():
-    """Forks children on the launcher's order, and answers in each child after its setup. Neither step runs in Python, because
-    memory that Python touches is copied after each fork, on both sides. The launcher sends the code and all its data."""
+    """Runs the loop that forks a child for each order of the launcher and, in the child, replies after the child's
+    set-up. The loop is machine code that the launcher sends with all its data. It is not Python, because memory that
+    Python changes would be copied after each fork, in the parent and in the child."""
     low = 0
     while low < FIRST:
         low = os.dup(0)
@@ -169,7 +178,7 @@ def serve():
     annotations()
     warm(30)
     os.dup2(0, 3)
-    threading._main_thread._native_id = 1  # a child is the first process of its namespace
+    threading._main_thread._native_id = 1  # each child is process 1 of its namespace, so its main thread has the ID 1
     unite(libc)
     gc.collect()
     gc.freeze()

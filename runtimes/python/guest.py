@@ -1,6 +1,7 @@
-# Runs one agent's program inside its sandbox. It starts before the run, imports the modules that every run needs, and waits
-# on descriptor 3 for one line with the job. On the same descriptor it calls the host (one line, one reply) and finally
-# sends the result. The server trusts none of this; it only serves to produce good messages.
+# This script runs one agent's program inside its sandbox. The interpreter starts it before the run. It imports the
+# modules that every run needs and waits on descriptor 3 for one line with the job. On the same descriptor it calls the
+# host (one line per call, one line per reply) and finally sends the result. The server checks everything that this
+# script sends, because the program may change the script's behavior. The checks here only produce good error messages.
 import _frozen_importlib_external
 import _imp
 import _thread
@@ -11,30 +12,30 @@ import marshal
 import os
 import sys
 
-# A fork pays for each memory page that it touches, even if only a reference counter changes. Calling the functions beneath
-# json, open and update directly touches a third less.
+# In a forked process, the kernel copies each memory page that changes, even if only a reference counter changes. This
+# script calls the functions beneath json, open and update directly, because they change a third fewer pages.
 scan = json.JSONDecoder().scan_once
 compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 ROOT = "/work"
-PACKAGES = "/packages"  # mounted if the program has any
-AHEAD = 4  # seconds for imports before the job
-PACKAGE = "__agent__"  # base of relative imports
+PACKAGES = "/packages"  # exists only if the program has packages
+AHEAD = 4  # maximum seconds for imports before the job arrives
+PACKAGE = "__agent__"  # name of the package that makes relative imports work
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
-PIECE = 1 << 16  # characters of a file in one call
-CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with its end
-KEPT = 64 << 10  # maximum bytes of code in the host's cache; no more source is compiled in advance
-NOTHING = b"-"  # cached for a program that each run compiles itself: the next run is not asked for its code
-MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # first bytes of cached code, which only this Python version can use
+PIECE = 1 << 16  # maximum characters of a file in one host call
+CALL = (1 << 20) + 1  # maximum bytes of a line to the host, with the end of the line
+KEPT = 64 << 10  # maximum bytes of a program's compiled code in the host's cache, and of the sources compiled for it
+NOTHING = b"-"  # stored in the host's cache for a program whose code is not cached, so that later runs are not asked for it
+MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # first bytes of cached code; they differ between Python versions
 NUMBER = int.from_bytes(MAGIC, "little")
-# Annotations that need neither conversion nor typed.py.
+# Values of these annotations need no conversion and so do not need typed.py.
 PLAIN, PLAIN_NAMES = (None, object, dict, list, str, int, float, bool), ("None", "object", "dict", "list", "str", "int", "float", "bool", "Any", "typing.Any")
 GENERIC = type(list[int])
 
 
 class HostError(Exception):
-    """A host function refused a call. code is the reason: denied, invalid_arguments, tool_failed or failed. tool describes
-    the run of a called agent that did not succeed."""
+    """A host function refused a call. code is the reason: denied, invalid_arguments, tool_failed or failed. tool
+    describes the run of a called agent if that run did not succeed."""
 
     def __init__(self, code, message, rule=None, remedy=None, grant=None, tool=None):
         super().__init__(message)
@@ -42,15 +43,17 @@ class HostError(Exception):
 
 
 class Channel:
-    """Descriptor 3. A signal handler may raise after any call, and the data read and the progress of writing must survive that:
-    they are in a list before Python checks for signals again. The handler may also call the host at any point. Each reply has
-    the tag of its call, and data that one reader receives is available to the other."""
+    """The connection to the host on descriptor 3. A signal handler may run, and raise an exception, after any call.
+    Received data and the progress of writing must not be lost then, so both are stored in lists before Python checks
+    for signals. A handler may also call the host during another call. Each reply has the tag of its call, and replies
+    are stored where both callers find them."""
 
     def __init__(self):
         self.lock, self.saying, self.owner = _thread.RLock(), _thread.RLock(), os.getpid()
         self.parts, self.parsing, self.answers, self.tags = [b""], False, {}, itertools.count(1)
-        self.started = False  # whether the host knows that the job has arrived: reading it counts for the program
-        self.begun = None  # a partial line and the result of each write of it
+        # Whether the host has been told that the job has arrived; from then on time counts for the program.
+        self.started = False
+        self.begun = None  # an unfinished line and the number of bytes of each write of it
 
     def receive(self):
         self.parts.extend(map(os.read, (3,), (1 << 16,)))
@@ -62,7 +65,7 @@ class Channel:
             self.started = True
             self.send(b'{"start":true}\n')
         inside, self.parsing = self.parsing, True
-        seen = len(self.parts)  # a handler may append to them
+        seen = len(self.parts)  # a signal handler may append parts during the next lines
         *lines, rest = b"".join(self.parts[:seen]).split(b"\n")
         for line in lines:
             answer = scan(str(line, "utf-8", "surrogatepass"), 0)[0]
@@ -77,12 +80,13 @@ class Channel:
         return self.answers.popitem()[1]
 
     def send(self, line):
-        inside = self.saying._is_owned()  # true in a handler: the partial line continues after it
-        with self.saying:  # the program may end while a thread makes a call
+        # True if a signal handler interrupted a send of this thread; that send continues afterwards.
+        inside = self.saying._is_owned()
+        with self.saying:  # another thread may make a call when the program ends
             before = self.begun
             if before and before[1]:
                 if not inside:
-                    self.write(*before)  # its call was abandoned
+                    self.write(*before)  # an exception of a handler ended the call, so complete its line
                 elif sum(before[1]) < len(before[0]):
                     raise HostError("failed", "A signal's handler cannot use ctx while a large call is being sent.")
             said = []
@@ -101,16 +105,16 @@ class Channel:
         call = {"call": name, "tag": tag, "args": args}
         try:
             line = json.dumps(call, default=str, allow_nan=False, ensure_ascii=False).encode() + b"\n"
-        except UnicodeEncodeError:  # a lone surrogate, which only an escape can express
+        except UnicodeEncodeError:  # only a JSON escape can express a lone surrogate
             line = json.dumps(call, default=str, allow_nan=False).encode() + b"\n"
         if len(line) > CALL:
             raise HostError("invalid_arguments", "A host call must have at most 1 MiB.")
-        flush()  # earlier output is sent first
+        flush()  # the host must receive earlier output first
         inside = self.lock._is_owned()
         with self.lock:
             if not inside:
                 self.parsing = False
-                self.answers.clear()  # replies to abandoned calls
+                self.answers.clear()  # discards replies to calls that an exception ended
             try:
                 self.send(line)
                 while tag not in self.answers:
@@ -118,7 +122,9 @@ class Channel:
                 answer = self.answers.pop(tag)
             finally:
                 if inside:
-                    self.send(b"\n")  # refused with a reply: the interrupted call may be reading and receive its own reply
+                    # The host refuses an empty line with a reply. The interrupted call may be blocked in a read, and
+                    # this reply wakes it, so that it finds its own reply.
+                    self.send(b"\n")
         error = answer.get("error")
         if error:
             raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"), error.get("tool"))
@@ -149,7 +155,7 @@ class Response:
 
 
 class Context:
-    """The functions of the host for a program."""
+    """The object ctx, with the host functions that a program may call."""
 
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
@@ -192,7 +198,7 @@ class Context:
     callTool = call_tool
 
     def ask_llm(self, prompt, context=""):
-        # None is empty: a model never gets the word None for it.
+        # None becomes an empty text. Otherwise the model would read the word None.
         return self._channel.ask("askLLM", {"prompt": "" if prompt is None else str(prompt), "context": "" if context is None else str(context)})
 
     askLLM = ask_llm
@@ -212,7 +218,7 @@ class Context:
         sent = 0
         for at in range(0, len(content) or 1, PIECE):
             piece = content[at:at + PIECE]
-            size = len(piece.encode())  # an error for a lone surrogate, which UTF-8 does not have
+            size = len(piece.encode())  # raises an error for a lone surrogate, which UTF-8 cannot encode
             self._channel.ask("writeFile", {"path": str(path), "content": piece, "offset": sent, "more": at + PIECE < len(content)})
             sent += size
         return True
@@ -247,9 +253,10 @@ class Context:
 
 
 class Agents:
-    """Finds the module "agents" if the program and its packages have none: from agents import summarise."""
+    """Imports the module "agents", for example in "from agents import summarise". A file or package of the program with
+    this name comes first."""
 
-    ctx = None  # of the run
+    ctx = None  # the context of the current run
 
     def find_spec(self, name, path=None, target=None):
         return type(sys.__spec__)(name, self, origin="the agents that the program may call") if name == "agents" else None
@@ -276,7 +283,7 @@ sys.meta_path.append(agents)
 
 
 class Stop(Exception):
-    """Ends the run with this error."""
+    """Ends the run with an error."""
 
     def __init__(self, kind, message="", **more):
         self.error = {"type": kind, "message": message, **more}
@@ -295,7 +302,7 @@ def relative(path):
 
 
 def content(path):
-    """Reads a file."""
+    """Returns the content of a file as bytes."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     parts = [os.read(file, 1 << 16)]
     while parts[-1]:
@@ -311,20 +318,22 @@ def translate(path, entry):
         try:
             return compile(source, path, "exec", dont_inherit=True)
         except SyntaxError:
-            # For bytes, Python counts the column in bytes. For text it counts characters.
+            # If the source is bytes, Python counts the column of the error in bytes. The text is compiled again to get
+            # the column in characters.
             return compile(str(source, "utf-8-sig"), path, "exec", dont_inherit=True)
     except UnicodeDecodeError as e:
         line = source[:e.start].count(b"\n") + 1
         raise Stop("syntax_error", f"SyntaxError: the file is not UTF-8 (byte {source[e.start]:#x})", file=entry, line=line) from None
     except (MemoryError, RecursionError):
         raise Stop("syntax_error", "The program is nested too deeply.", file=entry) from None
-    except ValueError as e:  # null bytes, before Python 3.12
+    except ValueError as e:  # before Python 3.12, null bytes in the source raise ValueError
         raise Stop("syntax_error", f"SyntaxError: {e}", file=entry) from None
 
 
 def code_of(path, job, channel):
-    """Returns the code of the entry file. If asked, it sends the code to the host, with the code of possible imports, for the
-    next runs of the same program. It does so before any of the program runs, because the program could send false code."""
+    """Returns the code of the entry file. If the host asks for it, this sends the compiled code of the entry and of its
+    possible imports to the host, for the next runs of the same program. It sends the code before any part of the
+    program runs, because a running program could send false code."""
     kept = binascii.a2b_base64(job.get("code", ""))
     if kept.startswith(MAGIC):
         code, others = marshal.loads(kept[len(MAGIC):])
@@ -337,7 +346,7 @@ def code_of(path, job, channel):
     warnings.showwarning = lambda *one, **more: (said.append(one), show(*one, **more))
     code = translate(path, job["entry"])
     warnings.showwarning = show
-    kept = NOTHING if said else packed(code, imported)  # each run must show the warnings
+    kept = NOTHING if said else packed(code, imported)  # do not cache code with warnings, because each run must show them
     if kept is not NOTHING and job.get("modules"):
         imported.update(reachable(code, job, KEPT - len(kept)))
         kept = packed(code, imported)
@@ -350,13 +359,14 @@ def packed(code, others):
     try:
         kept = MAGIC + marshal.dumps((code, others))
     except (ValueError, MemoryError):
-        return NOTHING  # nesting exceeds marshal's limit
+        return NOTHING  # the nesting exceeds the limit of marshal
     return kept if len(kept) <= KEPT else NOTHING
 
 
 def reachable(code, job, room):
-    """Compiles the program's other files that the code may import, directly or indirectly: files whose names occur in it.
-    This runs none of their code. A file that is too large or has an error is compiled when it is imported."""
+    """Compiles the other files of the program that the entry's code may import, directly or indirectly. Such a file is
+    found if the parts of its path occur as names in the code. This executes none of their code. A file that is too
+    large or has an error is skipped; it is compiled when it is imported."""
     waiting = {name: set(name.removesuffix(".py").removesuffix("/__init__").split("/")) for name in job["modules"]}
     importing, found, unread = [(code, job["entry"])], {}, KEPT
     for code, importer in importing:
@@ -382,7 +392,7 @@ def reachable(code, job, room):
 
 
 def names(code):
-    """Returns the names in a code object and its nested ones. They include the imported modules."""
+    """Returns the names that a code object and its nested code objects use, including the imported modules."""
     found, codes = set(), [code]
     for one in codes:
         found.update(part for name in one.co_names for part in name.split("."))
@@ -391,7 +401,8 @@ def names(code):
 
 
 def silent(source, path):
-    """Compiles a file if Python reports nothing about it: a warning belongs to the importing code."""
+    """Compiles a file. Raises an exception if Python has a warning about it, because the warning must appear when the
+    file is imported."""
     import warnings
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -402,12 +413,13 @@ def digest(source):
     return _imp.source_hash(NUMBER, source)
 
 
-imported = {}  # by path: digest of the source, and its code
+imported = {}  # path → (digest of the source, compiled code)
 
 
 def source_to_code(self, data, path, *, _optimize=-1):
-    """Compiles an imported file as the import system does, unless the same source was compiled before. The rest of an import
-    is unchanged, and a file that the program has overwritten has another digest."""
+    """Replaces the compilation step of Python's import system. If the same source was compiled before, it returns that
+    code. The other steps of an import are unchanged. If the program has overwritten a file, the digest differs and the
+    file is compiled again."""
     known = imported.get(path)
     if known and _optimize == -1 and type(data) is bytes and digest(data) == known[0]:
         return marshal.loads(known[1])
@@ -415,27 +427,31 @@ def source_to_code(self, data, path, *, _optimize=-1):
 
 
 compiles = _frozen_importlib_external.SourceLoader.source_to_code
-# The import system omits its own frames from a traceback by their file name.
+# The import system removes its own frames from tracebacks by their file name, so this function needs the same file
+# name.
 source_to_code.__code__ = source_to_code.__code__.replace(co_filename=compiles.__code__.co_filename)
 _frozen_importlib_external.SourceLoader.source_to_code = source_to_code
 
 
 def packaged(folders):
-    """Reports whether the folders of the entry file are a package that other files can import by its name."""
+    """Reports whether the folders of the entry file form a package that other files can import by its name."""
     if not folders or folders[0] in sys.stdlib_module_names or not all(map(str.isidentifier, folders)):
         return False
     return all(os.path.isfile("/".join([ROOT, *folders[:n], "__init__.py"])) for n in range(1, len(folders) + 1))
 
 
-entries = []  # name of the entry module, if it is in a package of the program
+entries = []  # contains the name of the entry module if the module is in a package of the program
 
 
 def load(job, channel, rules=None):
-    """Creates a module from the entry file, as part of a package so that relative imports work. A package of the program keeps
-    its name, so that its modules are loaded once, however they are imported."""
+    """Creates and executes a module from the entry file. The module is in a package, so that relative imports work. If
+    the entry is in a package of the program, the module has that package's name, so that each of its modules is loaded
+    only once."""
     entry = job["entry"]
     path = f"{ROOT}/{entry}"
-    code = code_of(path, job, channel)  # before the program's files can be imported, because compiling imports library modules
+    # This comes before ROOT is in sys.path: compiling imports library modules, which a file of the program could
+    # replace.
+    code = code_of(path, job, channel)
     *folders, last = entry.removesuffix(".py").split("/")
     real = packaged(folders)
     package = ".".join(folders if real else [PACKAGE, *folders])
@@ -453,17 +469,18 @@ def load(job, channel, rules=None):
     if rules:
         module.__dict__["__builtins__"] = rules.given
     if not folders and last not in sys.stdlib_module_names:
-        sys.modules.setdefault(last, module)  # so that "import main" elsewhere finds the same module
+        sys.modules.setdefault(last, module)  # so that "import main" in another file finds the same module
     if real:
         entries.append(name)
         __import__(package)
-        setattr(sys.modules[package], last, module)  # so that "pkg.main" finds it after "import pkg.main"
+        setattr(sys.modules[package], last, module)  # so that "pkg.main" is an attribute after "import pkg.main"
     exec(code, module.__dict__)
     return module
 
 
 def obey(rules, entry):
-    """Rejects a program that violates the rules, at its first violation, before any of it runs."""
+    """Rejects a program that violates the rules, before any part of it runs. The error describes the first violation.
+    """
     import ast
     for folder, folders, files in os.walk(ROOT):
         folders.sort()
@@ -476,7 +493,7 @@ def obey(rules, entry):
             try:
                 tree = ast.parse(source)
             except (SyntaxError, ValueError, MemoryError, RecursionError):
-                continue  # it cannot run, and an attempt to run it reports the error
+                continue  # the file cannot run; if the program imports it, Python reports the error
             lines = source.removeprefix(b"\xef\xbb\xbf").splitlines()
             found = sorted((node.lineno, node.col_offset, str(error), error) for node, error in rules.broken(tree) if hasattr(node, "lineno"))
             for line, offset, message, error in found:
@@ -485,7 +502,7 @@ def obey(rules, entry):
 
 
 def annotations():
-    """Returns the functions of typed.py, which most programs do not need."""
+    """Returns the module typed.py. It is loaded at the first call, because most programs do not need it."""
     if not loaded:
         module = type(sys)("<typed>")
         exec(compile(TYPED, "<typed>", "exec") if isinstance(TYPED, str) else TYPED, module.__dict__)  # noqa: F821
@@ -497,7 +514,8 @@ loaded = []
 
 
 def unconverted(hint):
-    """Reports whether a value of this annotation is the same in the program and in JSON."""
+    """Reports whether values of this annotation are equal in the program and in JSON, so that they need no conversion.
+    """
     if type(hint) is str:
         return hint in PLAIN_NAMES
     if type(hint) is GENERIC:
@@ -506,23 +524,24 @@ def unconverted(hint):
 
 
 def conversions(function):
-    """Returns the annotations of a function by parameter, {} if none needs a conversion."""
+    """Returns the annotations of a function as a dict from parameter to annotation, or {} if no parameter needs a
+    conversion."""
     try:
         found = getattr(function, "__annotations__", None)
     except Exception:
-        return {}  # from Python 3.14 on, reading them evaluates them
+        return {}  # since Python 3.14, reading the annotations evaluates them, which can fail
     if not found or type(found) is not dict or all(map(unconverted, found.values())):
         return {}
     return annotations().hints_of(function)
 
 
 def pointer(path, whole):
-    """Writes where a value is in the input. whole says that the parameter is the whole input."""
+    """Returns the JSON pointer of a value in the input. whole is true if the parameter receives the whole input."""
     return "".join("/" + str(one).replace("~", "~0").replace("/", "~1") for one in ("input", *path[1 if whole else 0:]))
 
 
 def converted(function, value, hint, name, whole):
-    """Builds the argument of a typed parameter, which may be the whole input."""
+    """Converts a JSON value to the type of a parameter. whole is true if the parameter receives the whole input."""
     types = annotations()
     try:
         return types.build(value, hint, (name,))
@@ -535,7 +554,8 @@ def converted(function, value, hint, name, whole):
 
 
 def parameters(function):
-    """Lists (name, kind, optional), without inspect if possible: importing inspect takes longer than most programs."""
+    """Lists (name, kind, optional) for each parameter. It avoids the module inspect if possible: importing that module
+    takes longer than most programs."""
     code = getattr(function, "__code__", None)
     if type(function) is not type(load) or hasattr(function, "__wrapped__"):
         import inspect
@@ -555,8 +575,8 @@ def parameters(function):
 
 
 def arguments(function, value, ctx, types):
-    """Binds the input to main's parameters: all of it to a first parameter named input, otherwise its properties by name. types
-    are the annotations that need a conversion."""
+    """Returns main's arguments for the input. A first parameter named input receives the whole input. Other parameters
+    receive the property with their name. types contains the annotations that need a conversion."""
     args, named, missing = [], {}, []
     listed = parameters(function)
     title = getattr(function, "__name__", "main")
@@ -571,7 +591,8 @@ def arguments(function, value, ctx, types):
             continue
         if kind == "others":
             if not (listed[0][0].lstrip("_") == "input"):
-                taken = {p[0] for p in listed if p[1] == "named"}  # names of other parameters are free
+                # **kwargs may contain the names of positional-only parameters and of *args.
+                taken = {p[0] for p in listed if p[1] == "named"}
                 named.update((k, v) for k, v in properties.items() if k not in taken)
             continue
         if i == 0 and plain in ("input", ""):
@@ -606,7 +627,7 @@ def arguments(function, value, ctx, types):
 
 
 def flaw(value, path, above):
-    """Reports where a result is not JSON."""
+    """Raises an error with the path of the value that is not JSON."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if isinstance(value, str):
@@ -680,7 +701,7 @@ def ours(trace):
 
 
 def position(error):
-    """Finds the innermost line of the user's own files."""
+    """Finds the innermost line in the agent's own files."""
     for trace in reversed(list(frames(error))):
         code = trace.tb_frame.f_code
         name = relative(code.co_filename)
@@ -701,7 +722,8 @@ def column(code, trace):
 
 
 def stack(error):
-    """Formats a traceback as Python does, without this file's frames and with names relative to the agent's files."""
+    """Formats a traceback as Python does, but without this script's frames and with file names relative to the agent's
+    files."""
     import traceback
     whole = traceback.TracebackException.from_exception(error, compact=True)
     seen = set()
@@ -744,7 +766,7 @@ def kind_of(error):
     if isinstance(error, BlockingIOError) and any(t.tb_frame.f_code.co_name in ("_execute_child", "_launch", "fork") for t in frames(error)):
         return "process_limit"
     if isinstance(error, BlockingIOError) and number == 11 and error.filename is None:
-        return "process_limit"  # os.fork itself has no frame
+        return "process_limit"  # os.fork is a C function and has no frame in the traceback
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return "process_limit"
     if isinstance(error, HostError) and error.code == "denied" or isinstance(error, RuleError):
@@ -753,7 +775,7 @@ def kind_of(error):
 
 
 def chain(error):
-    """Yields the error and its causes."""
+    """Returns the error and its causes."""
     seen = []
     while error is not None and error not in seen and len(seen) < 50:
         seen.append(error)
@@ -762,7 +784,8 @@ def chain(error):
 
 
 def denial(error):
-    """Finds the host, path or system call whose denial by the sandbox stopped the program, as far as the error shows it."""
+    """Finds the rule of the sandbox that caused the error: a denied host, path or system call. Returns None if the
+    error does not show a denial."""
     if isinstance(error, HostError) and error.code == "denied":
         return {"rule": error.rule, "remedy": error.remedy, "grant": error.grant}
     if isinstance(error, RuleError):
@@ -782,13 +805,13 @@ def denial(error):
     if isinstance(path, (str, bytes)) and number != 1:
         path = os.path.abspath(os.fsdecode(path))
         if path.startswith(("/work/", "/tmp/", "/dev/shm/")):
-            return None  # the program's own error
+            return None  # the sandbox allows writing here, so the program itself caused the error
         return {"rule": "files", "remedy": "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more."}
     return {"rule": "system calls", "remedy": "The sandbox refuses this system call to all programs. No capability grants it."}
 
 
 def wanted(error):
-    """Finds the intended host of a connection in the frames of the library that made it."""
+    """Finds the host that a library tried to connect to, in the local variables of the library's frames."""
     for trace in reversed(list(frames(error))):
         code, names = trace.tb_frame.f_code, trace.tb_frame.f_locals
         if relative(code.co_filename):
@@ -817,12 +840,12 @@ def describe(error):
         text = stack(error)
         told["stack"] = text if len(text) <= STACK else text[:STACK // 2] + "\n…\n" + text[-STACK // 2:]
     except Exception:
-        pass  # an error that cannot be formatted is still an error
+        pass  # report the error without a stack if it cannot be formatted
     if told["type"] in ("denied", "runtime_error"):
         try:
             found = denial(error)
         except Exception:
-            found = None  # a program can raise errors of any kind
+            found = None  # reading attributes of the program's error may itself raise an exception
         if found:
             told.update({name: value for name, value in found.items() if value}, type="denied")
     if isinstance(error, RuleError):
@@ -854,7 +877,7 @@ def run(job, channel):
         os.environ[name] = value
     ctx = Context(channel, dict(environment))
     agents.ctx = ctx
-    sys.setrecursionlimit(job["recursion"] + 10)  # this script's frames, below the program's first
+    sys.setrecursionlimit(job["recursion"] + 10)  # 10 for the frames of this script below the program's first frame
     try:
         rules = None
         if job.get("rules"):
@@ -890,7 +913,7 @@ def run(job, channel):
 
 
 def settle():
-    """Prepares everything that is the same for every program."""
+    """Makes the settings that are the same for every program."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
     if os.path.isdir(PACKAGES):
@@ -898,13 +921,15 @@ def settle():
 
 
 def expect():
-    """Returns the packages to import ahead. The program does not see the variable."""
+    """Returns the packages to import before the job arrives. It removes the environment variable, so that the program
+    does not see it."""
     return os.environ.pop("ATELIER_IMPORTS", "").split()
 
 
 def ahead(names):
-    """Imports packages that the program will import, and names of them, while this process waits for it in its sandbox. A
-    package that fails is left to the program, and so are those after one that takes too long."""
+    """Imports the packages that the program will import, while this process waits for its job in the sandbox. For
+    "MODULE:NAME" it also reads the name, because that may load a submodule. If a package fails, the program imports it
+    itself. If the time limit ends, the remaining packages are skipped."""
     if not names:
         return
     import signal
@@ -923,7 +948,7 @@ def ahead(names):
                     getattr(found, taken, None)
             except TimeoutError:
                 break
-            except BaseException:  # the program gets the error when it imports the package itself
+            except BaseException:  # the program receives this error when it imports the package itself
                 pass
     except TimeoutError:
         pass
@@ -932,7 +957,8 @@ def ahead(names):
 
 
 def part(told, code):
-    """Ends a forked process that returned from main. Only its parent reports the result."""
+    """Ends a process that the program forked and that returned from main. Only the parent process reports the result.
+    """
     if told.startswith(b'{"error"'):
         sys.stderr.write(json.loads(told)["error"].get("stack", ""))
         flush()

@@ -16,10 +16,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// maxLockPools is the maximum number of pools for programs with packages. More exist only while all of them are in use.
+// maxLockPools is the maximum number of pools for programs with packages. The number is exceeded only while all pools
+// are in use.
 const maxLockPools = 16
 
-// lockKey identifies a pool for programs with packages. Workspaces never share one.
+// lockKey identifies a pool for programs with packages. Each pool belongs to one workspace.
 type lockKey struct {
 	workspace string
 	dir       string // host directory of the packages
@@ -34,7 +35,7 @@ type lockPools struct {
 	mu     sync.Mutex
 	named  map[lockKey]*workspacePool
 	made   int
-	past   worker.Stats // totals of closed pools
+	past   worker.Stats // added counts of closed pools
 	closed bool
 	joined sync.WaitGroup // waits for closing pools
 }
@@ -43,21 +44,24 @@ func newLockPools(create func(launcher string, key lockKey, environment []string
 	return &lockPools{create: create, named: map[lockKey]*workspacePool{}}
 }
 
-// oneThread returns environment variables for interpreters with packages. Without them, numeric libraries start a thread
-// per processor when they are imported. Threads cost memory, and an interpreter with threads cannot be forked.
+// oneThread returns environment variables for interpreters with packages. With them, numeric libraries start no threads
+// when they are imported. By default such a library starts a thread per processor. Threads cost memory, and an
+// interpreter with threads cannot be forked.
 func oneThread() []string {
 	return []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
 }
 
-// importLine matches an import statement at the beginning of a line, with the module and the imported names. It may also
-// match other text, such as a line of a string. That is harmless: a module is then imported ahead without need.
+// importLine matches an import statement at the beginning of a line, with the module and the imported names. It may
+// also match other text, such as a line of a string. The only effect is that a module is imported in advance without
+// need.
 var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]*)(?:[ \t]+import[ \t]+(\([^()]*\)|[^\n;#(]+))?`)
 
 // importedName matches one name in the list of imported names, without its alias.
 var importedName = regexp.MustCompile(`(?:^|[(,])\s*([A-Za-z_]\w*)`)
 
-// expected returns the environment variable with the modules that a program imports, so that waiting interpreters import
-// them ahead. Imported names are listed as MODULE:NAME, because some packages load a submodule only when a name is used.
+// expected returns the environment variable with the modules that a program imports. Waiting interpreters import them
+// in advance. Imported names are listed as MODULE:NAME, because some packages load a submodule only when a name is
+// used.
 func expected(job runtimes.Job) string {
 	found := map[string]bool{}
 	for name, source := range job.Files {
@@ -79,10 +83,12 @@ func expected(job runtimes.Job) string {
 	return "ATELIER_IMPORTS=" + strings.Join(all[:min(len(all), maxImports)], " ")
 }
 
-// maxImports is the maximum number of imports read from one file, and of imports of a program that are made ahead.
+// maxImports is the maximum number of imports that are read from one file, and of a program's imports that are made in
+// advance.
 const maxImports = 200
 
-// runLocked executes a program with packages, in a fork of an interpreter if possible.
+// runLocked executes a program with packages. If possible, it does so in a fork of an interpreter that has imported the
+// packages.
 func (e *Engine) runLocked(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
 	job := task.Job
 	key := lockKey{workspace: job.Workspace, dir: job.Packages.Dir, network: task.Network != nil}
@@ -136,7 +142,8 @@ func (f *lockPools) release(own *workspacePool) {
 	own.idle.Reset(poolIdle)
 }
 
-// dropOldest closes the pool that has been idle longest, if one is idle. The caller must hold the lock.
+// dropOldest closes the pool that has been idle longest. It does nothing if all pools are in use. The caller must hold
+// the lock.
 func (f *lockPools) dropOldest() {
 	var oldest *workspacePool
 	var at lockKey

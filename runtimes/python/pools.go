@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A workspace's fork server is closed after poolIdle without a run. If more than maxPools workspaces have one, the one that
-// has been idle longest is closed.
+// A workspace's fork server is closed after poolIdle without a run. If more than maxPools workspaces have a fork
+// server, the one that has been idle longest is closed.
 const (
 	maxPools = 8
 	poolIdle = 5 * time.Minute
@@ -23,10 +23,10 @@ type workspacePools struct {
 	create func(launcher string) *worker.Pool
 
 	mu     sync.Mutex
-	named  map[string]*workspacePool // by workspace
+	named  map[string]*workspacePool // key: workspace
 	spare  *workspacePool
 	made   int
-	past   worker.Stats // totals of closed pools
+	past   worker.Stats // added counts of closed pools
 	closed bool
 	joined sync.WaitGroup // waits for closing pools
 }
@@ -47,13 +47,13 @@ func newWorkspacePools(create func(launcher string) *worker.Pool) *workspacePool
 	return f
 }
 
-// another starts a new fork server. The caller must hold the lock, or no other goroutine may use f yet.
+// another starts a new fork server for f. The caller must hold the lock, unless no other goroutine uses f yet.
 func (f *workspacePools) another() *workspacePool {
 	f.made++
 	return &workspacePool{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
 }
 
-// run executes a task in the pool of its workspace. ok is false if every pool is busy for another workspace, or if the
+// run executes a task in the pool of its workspace. ok is false if every pool is in use by another workspace, or if the
 // pool of this workspace is paused.
 func (f *workspacePools) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
 	own := f.acquire(task.Job.Workspace)
@@ -108,7 +108,7 @@ func (f *workspacePools) release(own *workspacePool) {
 	own.idle.Reset(poolIdle)
 }
 
-// dropOne closes the pool that has been idle longest, and reports whether there was one. The caller must hold the lock.
+// dropOne closes the pool that has been idle longest. It reports whether it closed one. The caller must hold the lock.
 func (f *workspacePools) dropOne() bool {
 	var oldest string
 	for workspace, own := range f.named {

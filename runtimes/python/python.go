@@ -56,14 +56,14 @@ const ModelsDir = "/models"
 // PackagesDir is the path in a sandbox where the packages of a program are mounted.
 const PackagesDir = "/packages"
 
-// stackBytes is large enough that the deepest allowed recursion through C code, such as sorted with a key, ends with an
-// exception.
+// stackBytes is the stack size of a process. The deepest allowed recursion through C code, such as sorted with a key,
+// ends with an exception before this stack is full.
 const stackBytes = 64 << 20
 
 // Options configures an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Models      string        // host directory that jobs with Models see at ModelsDir; "" for none
+	Models      string        // host directory that jobs with Models see at ModelsDir; "" if there is none
 	Egress      *egress.Proxy // proxy for programs with granted hosts; nil: the engine creates its own
 	Interpreter string        // absolute path of python3
 	Idle        int           // started interpreters that wait for a run; default 2
@@ -76,9 +76,9 @@ type Engine struct {
 	interpreter program.Interpreter
 	unavailable error
 	forked      *workspacePools // fork servers, the usual way to run a program
-	fresh       *worker.Pool    // new interpreter per run: for runs that request it, and if no fork server is available
-	granted     *worker.Pool    // as fresh, for programs with granted hosts
-	models      *worker.Pool    // as fresh, with the directory of models mounted; nil if there is none
+	fresh       *worker.Pool    // one new interpreter per run: for runs that request it, and if no fork server is available
+	granted     *worker.Pool    // like fresh, for programs with granted hosts
+	models      *worker.Pool    // like fresh, with the directory of models mounted; nil if there is none
 	locked      *lockPools      // for programs with packages
 	egress      *egress.Proxy
 	codes       *lru.Cache[string, []byte] // compiled entrypoints and their imports
@@ -93,20 +93,20 @@ const (
 	maxCodeBytes = 16 << 20
 )
 
-// codeKey returns the cache key of a job's compiled program, if it may be cached. The compiling process has read files
-// of the workspace, so the key belongs to that workspace only.
+// codeKey returns the cache key of a job's compiled program. ok is false if the program cannot be cached. The compiling
+// process has read files of the workspace, so the key belongs to that workspace only.
 func codeKey(job runtimes.Job) (key string, ok bool) {
 	if job.CodeDigest == "" || job.Workspace == "" {
 		return "", false
 	}
 	key = job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint
-	if job.Packages != nil { // the compiling process has also executed package code
+	if job.Packages != nil { // the compiling process has also executed code of the packages
 		key += " " + job.Packages.Digest
 	}
 	return key, true
 }
 
-// modules returns the files, in addition to a job's entrypoint, that may be compiled with it.
+// modules returns the files, in addition to a job's entrypoint, that may be compiled with the entrypoint.
 func modules(job runtimes.Job) (names []string) {
 	for name, source := range job.Files {
 		if name != job.Entrypoint && strings.HasSuffix(name, ".py") && len(source) <= maxCode {
@@ -117,8 +117,8 @@ func modules(job runtimes.Job) (names []string) {
 	return names[:min(len(names), maxModules)]
 }
 
-// pause is the time after a failure of a workspace's fork server in which its runs start new interpreters instead. Without
-// it, every run would be delayed by a failing start of the fork server.
+// pause is how long a workspace's runs start new interpreters after its fork server has failed. Without the pause,
+// every run would first wait for a fork server that fails to start.
 const pause = 10 * time.Second
 
 // New starts an engine. The caller must close it. If the interpreter is missing, every run fails with
@@ -140,8 +140,8 @@ func New(options Options) *Engine {
 			DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 		}
 	}
-	// The flags isolate the interpreter from the environment and the user's site directory, write no byte code, and
-	// select UTF-8 whatever the locale.
+	// The flags isolate the interpreter from the environment and the user's site directory, prevent it from writing byte
+	// code, and select UTF-8 for every locale.
 	argv := func(script string, more ...string) []string {
 		return append([]string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}, more...)
 	}
@@ -199,10 +199,10 @@ type startMessage struct {
 	Env       map[string]string `json:"env"`
 	Recursion int64             `json:"recursion"`
 	Largest   int64             `json:"largest"`
-	Rules     []string          `json:"rules,omitempty"`   // modules that may be imported; nil: no rules
+	Rules     []string          `json:"rules,omitempty"`   // modules that the program may import; nil: no rules
 	Code      []byte            `json:"code,omitempty"`    // code of the entrypoint and its imports, compiled by another run
 	Keep      bool              `json:"keep,omitempty"`    // whether to send the compiled code
-	Modules   []string          `json:"modules,omitempty"` // files for Keep, in addition to the entrypoint
+	Modules   []string          `json:"modules,omitempty"` // files that are compiled with the entrypoint if Keep is set
 	Infer     bool              `json:"infer,omitempty"`   // whether to describe the types of main instead of calling it
 }
 
@@ -277,7 +277,7 @@ func (e *Engine) execute(ctx context.Context, job runtimes.Job, host runtimes.Ho
 	switch {
 	case job.Packages != nil:
 		outcome, err = e.runLocked(ctx, task, session)
-	case job.Models && e.models != nil: // never combined with a network
+	case job.Models && e.models != nil: // the directory of models is never combined with a network
 		outcome, err = e.models.Run(ctx, task, session)
 	case len(job.Capabilities.Hosts) == 0:
 		outcome, err = e.run(ctx, task, session)
@@ -298,7 +298,7 @@ func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) 
 	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" {
 		outcome, ok, err := e.forked.run(ctx, task, host)
 		switch {
-		case !ok: // no fork server is available for this workspace now
+		case !ok: // workspacePools has no fork server for this workspace now
 		case !fault.Is(err, fault.SandboxUnavailable) || errors.Is(err, worker.ErrLost):
 			return outcome, err
 		case !errors.Is(err, worker.ErrNotStarted):
@@ -309,7 +309,7 @@ func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) 
 	return e.fresh.Run(ctx, task, host)
 }
 
-// warnNoForks logs that a fork server failed and that runs therefore start new interpreters, which takes longer.
+// warnNoForks logs that a fork server failed. Runs then start new interpreters, which takes longer.
 func (e *Engine) warnNoForks(ctx context.Context, err error) {
 	e.log.LogAttrs(ctx, slog.LevelWarn, "the Python fork server is not available; each run starts a new interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
 }

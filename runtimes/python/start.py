@@ -1,12 +1,13 @@
-# Starts the fork server whose source is the first argument; the second one is typed.py. A child compiles them, because
-# compilation would leave holes in memory. Each fork would copy the holes, and data that is used often would be far apart
-# between them.
+# Starts the fork server. Its source is the first argument; the second one is the source of typed.py. A forked child
+# compiles both and sends the code back. Compiling in this process would leave gaps in its memory. Each fork would copy
+# the gaps, and data that is used often would be far apart.
 import marshal
 import os
 import sys
 
-# Python allocates memory for small objects by the mebibyte. Blocks that are allocated together are contiguous and can become
-# huge pages. One byte string in each block keeps it allocated.
+# Python allocates memory for small objects in blocks of a mebibyte. Blocks that are allocated together are contiguous
+# and can become huge pages. So allocate many now, and keep one byte string in each block so that Python does not
+# release it.
 ahead = [bytes(479) for _ in range(7 * 64 * 31)]
 held = ahead[::1024]
 del ahead

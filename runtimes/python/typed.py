@@ -1,6 +1,6 @@
-# Describes the types of an agent's main as JSON Schema, builds typed arguments from JSON, and turns typed results into
-# JSON. guest.py loads it only for a program whose annotations need it. It runs inside the sandbox, after the program's
-# own code, so the server checks everything it sends.
+# Describes the types of an agent's main as JSON Schema, builds typed arguments from JSON, and converts typed results to
+# JSON. guest.py loads this module only for a program whose annotations need it. It runs inside the sandbox, after the
+# program's own code has been loaded, so the server checks everything that it sends.
 import ast
 import collections
 import collections.abc
@@ -21,8 +21,8 @@ import uuid
 
 NODES = 10_000  # maximum size of a schema, in nodes
 NOTES = 100
-TEXT = 2_000  # characters of a description
-PLACES = 50  # that an error names
+TEXT = 2_000  # maximum characters of a description
+PLACES = 50  # maximum number of places that an error lists
 FORMATS = {
     datetime.datetime: "date-time", datetime.date: "date", datetime.time: "time", uuid.UUID: "uuid",
     re.Pattern: "regex", ipaddress.IPv4Address: "ipv4", ipaddress.IPv6Address: "ipv6",
@@ -36,11 +36,11 @@ UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 WRAPPERS = {getattr(typing, name, None) for name in ("Required", "NotRequired", "ReadOnly", "Final", "ClassVar")} - {None}
 DECIMAL = r"^-?(\d+\.?\d*|\.\d+)$"
 INTEGER = r"^-?\d+$"
-DURATION = r"^[-+]?P(\d+W)?(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"  # the format duration has no fractions
+DURATION = r"^[-+]?P(\d+W)?(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"  # the format "duration" does not allow fractions
 BOUNDS = {
     "ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum", "multiple_of": "multipleOf", "pattern": "pattern",
 }
-# The classes of user programs live in modules beneath this package.
+# The modules of the agent's program are in this package, and so are its classes.
 PACKAGE = "__agent__"
 
 
@@ -49,7 +49,8 @@ class TooLarge(Exception):
 
 
 class Unfit(ValueError):
-    """A JSON value does not fit the type of a parameter. Each place is a path, such as ("input", "items", 2), and a message."""
+    """A JSON value does not fit the type of a parameter. Each place is a pair of a path, such as ("input", "items", 2),
+    and a message."""
 
     def __init__(self, *places):
         super().__init__("; ".join(f"{dotted(path)}: {message}" for path, message in places))
@@ -114,7 +115,7 @@ FIELDED = {"args", "arguments", "parameters", "attributes", "keyword args", "key
 
 
 def described(text):
-    """Reads the texts of parameters from a docstring in the style of Google, NumPy or reST."""
+    """Reads the descriptions of parameters from a docstring in the style of Google, NumPy or reST."""
     lines = inspect.cleandoc(text or "").splitlines()
     found, current, section, base, numpy = {}, None, None, None, False
     for at, line in enumerate(lines):
@@ -162,12 +163,12 @@ def described(text):
 
 
 def hints_of(owner, note=None, place=None):
-    """Returns the annotations of a function or class. One that cannot be resolved becomes an Unresolved."""
+    """Returns the annotations of a function or class. An annotation that cannot be resolved becomes an Unresolved."""
     owner = inspect.unwrap(owner) if callable(owner) and not isinstance(owner, type) else owner
     try:
         return typing.get_type_hints(owner, include_extras=True)
     except Exception:
-        pass  # one of them is at fault; the others still count
+        pass  # one annotation cannot be resolved; resolve the others one by one
     found = {}
     for cls in reversed(owner.__mro__) if isinstance(owner, type) else (owner,):
         space = getattr(sys.modules.get(cls.__module__), "__dict__", None) if isinstance(cls, type) else getattr(cls, "__globals__", None)
@@ -186,7 +187,7 @@ def hints_of(owner, note=None, place=None):
 
 
 class Unresolved:
-    """An annotation that cannot be resolved."""
+    """Stands for an annotation that cannot be resolved."""
 
     def __init__(self, reason):
         self.reason = reason
@@ -215,7 +216,8 @@ def is_model(cls):
 
 
 def unwrapped(hint):
-    """Removes Required, NotRequired, ReadOnly, Final, ClassVar and InitVar, and reports Required and NotRequired."""
+    """Removes Required, NotRequired, ReadOnly, Final, ClassVar and InitVar from an annotation. It also returns whether
+    Required or NotRequired was there."""
     required = None
     while True:
         origin = typing.get_origin(hint)
@@ -236,13 +238,13 @@ def unwrapped(hint):
 
 
 def bound_types(hint):
-    """Maps the type variables of a generic class to the arguments of hint."""
+    """Maps the type variables of a generic class to the arguments in hint."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     return dict(zip(getattr(origin, "__parameters__", ()), args)) if args else {}
 
 
 def filled(hint, variables):
-    """Replaces type variables."""
+    """Replaces the type variables in an annotation."""
     if isinstance(hint, typing.TypeVar):
         return variables.get(hint, hint)
     wanted = getattr(hint, "__parameters__", ())
@@ -255,7 +257,8 @@ def filled(hint, variables):
 
 
 def fields_of(cls, variables, output):
-    """Yields (name, hint, required, default) of a class with fields. default is a dataclass's MISSING if there is none."""
+    """Yields (name, hint, required, default) for each field of a class. default is dataclasses.MISSING if the field has
+    none."""
     hints = hints_of(cls)
     if is_typed_dict(cls):
         for name, hint in hints.items():
@@ -269,7 +272,7 @@ def fields_of(cls, variables, output):
         given = inspect.signature(cls).parameters if not output else {}
         for field in dataclasses.fields(cls):
             if not output and field.name not in given:
-                continue  # init=False: the class computes it
+                continue  # a field with init=False is computed by the class
             default = field.default
             if default is dataclasses.MISSING and field.default_factory in (list, dict, set, tuple, str, int, float, bool):
                 default = field.default_factory()
@@ -284,7 +287,7 @@ def fields_of(cls, variables, output):
 
 
 class Describer:
-    """Describes types as JSON Schema. output says that values are read from the program instead of given to it."""
+    """Describes types as JSON Schema. output is true for types of a result, whose values come from the program."""
 
     def __init__(self, places, notes, space, output):
         self.places, self.notes, self.space, self.output = places, notes, space, output
@@ -296,18 +299,19 @@ class Describer:
             self.notes.append(one)
 
     def nothing(self, place, reason):
-        """Describes a type that JSON Schema cannot: it accepts everything, and a note says so."""
+        """Returns a schema that accepts any value, for a type that JSON Schema cannot describe, and adds a note with
+        the reason."""
         self.note(place, reason)
         return {}
 
     def root(self, hint, place):
-        """Describes a type as a whole document."""
+        """Describes a type as a complete schema document."""
         return self.complete(self.of(hint, place))
 
     def complete(self, schema):
         name = schema.get("$ref", "").removeprefix("#/$defs/") if len(schema) == 1 else ""
         if name in self.definitions:
-            schema = dict(self.definitions[name])  # a tool's schema needs its type at the root
+            schema = dict(self.definitions[name])  # the schema of a tool must have its type at the root
         return {**schema, "$defs": self.definitions} if self.definitions else schema
 
     def of(self, hint, place):
@@ -343,7 +347,7 @@ class Describer:
         return self.generic(hint, origin, args, place)
 
     def forward(self, text, place):
-        """Describes a name within an alias, such as Json = dict[str, "Json"]."""
+        """Describes a name that an alias contains, such as "Json" in Json = dict[str, "Json"]."""
         one = types.SimpleNamespace(__annotations__={"it": text})
         try:
             hint = typing.get_type_hints(one, self.space, include_extras=True)["it"]
@@ -437,7 +441,8 @@ class Describer:
         return schema
 
     def bound(self, schema, one, place):
-        """Adds a bound or a text of Annotated: a text, keywords of JSON Schema, or an object with bounds, as annotated-types has."""
+        """Adds metadata of Annotated to a schema: a text as the description, a dict as keywords of JSON Schema, or an
+        object with bounds, such as those of annotated-types."""
         if isinstance(one, str):
             schema["description"] = one[:TEXT]
             return
@@ -458,7 +463,7 @@ class Describer:
         for name, keyword in (("min_length", "min"), ("max_length", "max")):
             if isinstance(getattr(one, name, None), int) and size:
                 schema[keyword + size] = getattr(one, name)
-        for inner in getattr(one, "metadata", None) or ():  # a FieldInfo of Pydantic keeps its bounds there
+        for inner in getattr(one, "metadata", None) or ():  # a FieldInfo of Pydantic has its bounds in metadata
             self.bound(schema, inner, place)
 
     def generic(self, hint, origin, args, place):
@@ -510,7 +515,7 @@ class Describer:
         return schema
 
     def named(self, hint, name, describe):
-        """Describes a type that may contain itself. Only such a type becomes a definition."""
+        """Describes a type that may refer to itself. Only such a type becomes a definition."""
         key = hint if hashable(hint) else id(hint)
         if key in self.called and self.called[key] in self.definitions:
             return {"$ref": "#/$defs/" + self.called[key]}
@@ -557,7 +562,7 @@ class Describer:
         return {"type": "array", "prefixItems": items, "minItems": sum(needed for _, _, needed, _ in listed), "maxItems": len(items)}
 
     def member(self, hint, place, text, default):
-        """Describes a property with its text and default."""
+        """Describes a property, with its description and default."""
         schema = dict(self.of(hint, place))
         if text and "description" not in schema:
             schema["description"] = text
@@ -588,7 +593,7 @@ def enumerated(values):
 
 
 def simple(value):
-    """Returns a default as JSON, or MISSING if it has no JSON form."""
+    """Returns a default as JSON, or MISSING if the default has no JSON form."""
     try:
         value = dump(value)
         json.dumps(value, allow_nan=False)
@@ -615,7 +620,8 @@ def takes_context(name):
 
 
 def infer(function, root):
-    """Describes the input and the output of a function, as guest.py binds its parameters."""
+    """Describes the input and the output of a function. The input follows the way in which guest.py binds parameters.
+    """
     places, notes = Places(root), []
     try:
         listed = list(inspect.signature(function).parameters.values())
@@ -636,7 +642,7 @@ def infer(function, root):
 
 
 def accepted(schema, notes, place):
-    """Returns the schema of an input, which must be an object."""
+    """Returns the schema of an input. The schema must describe an object."""
     kinds = schema.get("type")
     if kinds == "object":
         return schema
@@ -648,7 +654,7 @@ def accepted(schema, notes, place):
 
 
 def parameters(function, listed, hints, describer):
-    """Describes the parameters of a function as one object."""
+    """Describes the parameters of a function as the properties of one object."""
     texts = described(inspect.getdoc(function))
     properties, required, schema = {}, [], {"type": "object"}
     if getattr(function, "__name__", "") == "run" and [one.name for one in listed[:2]] == ["action", "args"]:
@@ -688,7 +694,7 @@ def parameters(function, listed, hints, describer):
 
 
 def by_pydantic(function, listed, hints, places, notes):
-    """Describes the parameters with Pydantic's own conversion: it alone knows the bounds of its fields."""
+    """Describes the parameters with Pydantic's own function, because only Pydantic knows the bounds of its fields."""
     import pydantic
     describer = Describer(places, notes, {}, False)
     texts = described(inspect.getdoc(function))
@@ -737,13 +743,15 @@ def joined(whole, named):
 
 
 def collide(one, other):
-    """Reports whether two schemas have different definitions of one name, such as two classes Item of different modules."""
+    """Reports whether two schemas contain different definitions with the same name, such as two classes Item of
+    different modules."""
     found, more = one.get("$defs", {}), other.get("$defs", {})
     return any(name in more and more[name] != found[name] for name in found)
 
 
 def together(whole, given, describer, place):
-    """Returns the schemas of the whole input and of named parameters. Pydantic describes both at once, so that it names their definitions apart."""
+    """Returns the schemas of the whole input and of named parameters. Pydantic describes both in one call, so that
+    definitions with the same name get different names."""
     name = "input"
     while name in given:
         name += "_"
@@ -758,17 +766,18 @@ def together(whole, given, describer, place):
 
 
 class NotDescribed(Exception):
-    """Pydantic cannot describe a type. It has the place and the reason."""
+    """Pydantic cannot describe a type. The exception contains the place and the reason."""
 
 
 def schema_of(hint, mode, describer, place):
-    """Returns the schema that Pydantic prints for a type, or for parameters. A part that it cannot describe accepts any value, with a note."""
+    """Returns the schema that Pydantic generates for a type, or for parameters. A part that Pydantic cannot describe
+    accepts any value, with a note."""
     import pydantic
     from pydantic.json_schema import GenerateJsonSchema
 
     class Generator(GenerateJsonSchema):
         def handle_invalid_for_json_schema(self, schema, error_info):
-            if schema["type"] != "callable":  # lossy has a note with the field
+            if schema["type"] != "callable":  # for functions, lossy adds a note that names the field
                 describer.note(place, f"Pydantic has no JSON Schema for a part of this type ({error_info}): any value is accepted.")
             return {}
 
@@ -785,7 +794,7 @@ def schema_of(hint, mode, describer, place):
 
 
 def parts_of(hint, places):
-    """Yields the types inside a type, and the place of each that is a field."""
+    """Yields the types that a type contains. Each comes with its place if it is a field, else with {}."""
     if is_model(hint):
         cls = (getattr(hint, "__pydantic_generic_metadata__", None) or {}).get("origin") or hint
         for name, field in hint.model_fields.items():
@@ -799,7 +808,7 @@ def parts_of(hint, places):
 
 
 def lossy(hint, place, describer, seen):
-    """Notes the types inside Pydantic models that JSON Schema cannot express."""
+    """Adds a note for each type inside of Pydantic models that JSON Schema cannot express."""
     hint, _ = unwrapped(hint)
     if hint is typing.Any:
         describer.note(place, "The type is Any: any value is accepted.")
@@ -812,7 +821,8 @@ def lossy(hint, place, describer, seen):
 
 
 def undefined(hint, places, seen):
-    """Finds an annotation inside Pydantic models that cannot be resolved, and returns its place and a message."""
+    """Finds an annotation inside of Pydantic models that cannot be resolved. Returns its place and a message, or None.
+    """
     if hashable(hint) and hint not in seen:
         seen.add(hint)
         for one, at in parts_of(hint, places):
@@ -825,7 +835,7 @@ def undefined(hint, places, seen):
 
 
 def converts(hint, seen=()):
-    """Reports whether a value of a type may differ from its JSON."""
+    """Reports whether a value of a type may differ from its JSON form."""
     hint, _ = unwrapped(hint)
     if not hashable(hint):
         return True
@@ -846,7 +856,8 @@ def converts(hint, seen=()):
 
 
 def build(value, hint, path, strict=False):
-    """Builds a value of a type from JSON. strict is for the members of a union: a value of another type is refused."""
+    """Builds a value of a type from JSON. strict is for the members of a union: it rejects a value that would need a
+    conversion to another type."""
     hint, _ = unwrapped(hint)
     if not strict and not converts(hint):
         return value
@@ -904,7 +915,7 @@ def literally(value, args, path, strict):
 
 
 def chosen(value, args, path, strict):
-    """Builds the first member of a union that the value fits."""
+    """Builds a value with the first member type of a union that accepts it."""
     faults = []
     for one in args:
         try:
@@ -984,7 +995,7 @@ def mapped(value, base, args, path, strict):
 
 
 def named(name, key, path):
-    """Builds the key of a dictionary from the name of a property."""
+    """Builds a key of a dictionary from the name of a JSON property."""
     key = getattr(key, "__supertype__", key)
     if key is int:
         return parsed(int, name, (*path, name))
@@ -1027,7 +1038,8 @@ def modelled(value, hint, path):
 
 
 def within(value, error):
-    """Returns where in a JSON value an error of Pydantic is. Its location also names members of unions and validators."""
+    """Returns the path of the JSON value that an error of Pydantic is about. Pydantic's own location also contains
+    names of union members and validators, which are omitted."""
     found, loc = (), error["loc"]
     for at, name in enumerate(loc):
         if isinstance(value, dict) and name in value or isinstance(value, list) and isinstance(name, int) and name < len(value):
@@ -1038,7 +1050,7 @@ def within(value, error):
 
 
 def dump(value):
-    """Turns a typed result into JSON. A value without a JSON form stays as it is."""
+    """Converts a typed result to JSON. A value without a JSON form stays as it is."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if isinstance(value, enum.Enum):
@@ -1071,7 +1083,7 @@ def dump(value):
 
 
 def spelled(length):
-    """Writes a duration as ISO 8601."""
+    """Formats a duration as ISO 8601."""
     sign, length = ("-", -length) if length < datetime.timedelta() else ("", length)
     seconds, micro = length.seconds, length.microseconds
     fraction = f".{micro:06d}".rstrip("0") if micro else ""

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// stage runs a script and takes the place of a sandboxed worker. It has no kernel limits, so the methods that need them do
-// nothing.
+// stage runs a script in place of a sandboxed worker. It has no kernel limits, so the methods that need kernel limits
+// do nothing.
 type stage struct {
 	server net.Conn
 	kill   func()

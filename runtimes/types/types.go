@@ -29,19 +29,19 @@ const (
 )
 
 const (
-	memory    = 512 << 20 // maximum memory in bytes; types for which the compiler needs more are rejected
+	memory    = 512 << 20 // maximum memory in bytes; a program whose types need more is rejected
 	processes = 128       // the compiler starts a thread for each of its tasks
 	rest      = 5 * time.Minute
 )
 
-// Remedy is the error message without a compiler. It says how to install it.
+// Remedy is the error message if there is no compiler. It explains how to install one.
 const Remedy = "The TypeScript compiler was not found. Install it with `npm install -g typescript@7` and set the path of its native program, lib/tsc of @typescript/typescript-linux-x64, with --typescript."
 
 // Options configures an Engine.
 type Options struct {
 	Jailer   worker.Jailer
 	Compiler string // absolute path of the native compiler: tsc with its libraries next to it, or tsgo; "" for none
-	Exe      string // path of our own binary; "" is the running one
+	Exe      string // path of the server's binary; "" for the running one
 	Max      int    // maximum number of sandboxes; default 4
 	Log      *slog.Logger
 }
@@ -53,7 +53,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	pool   *worker.Pool // nil before the first job
-	copied string       // directory with a copy of our binary, "" for none
+	copied string       // directory with a copy of the server's binary, "" if no copy is needed
 	closed bool
 }
 
@@ -86,7 +86,8 @@ func New(options Options) *Engine {
 	return e
 }
 
-// copyBinary copies our binary to a directory that all users can read, if its own directory is closed to other users.
+// copyBinary copies the server's binary to a directory that all users can read, if its own directory is closed to other
+// users.
 func (e *Engine) copyBinary(mount *sandbox.Mount) error {
 	dir, to, err := program.Copy(mount.Host)
 	e.copied = dir
@@ -118,7 +119,7 @@ func (e *Engine) workers() (*worker.Pool, error) {
 	return pool, nil
 }
 
-// find returns the mounts and the command of the process that describes types.
+// find returns the mounts and the command line of the process that describes types.
 func find(options Options) ([]sandbox.Mount, []string, error) {
 	if !filepath.IsAbs(options.Compiler) {
 		return nil, nil, fmt.Errorf("compiler %q: not an absolute path", options.Compiler)
@@ -144,7 +145,8 @@ func find(options Options) ([]sandbox.Mount, []string, error) {
 		return nil, nil, err
 	}
 	mounts, inside := []sandbox.Mount{{Host: exe, Path: binary}, {Host: real, Path: compiler}}, compiler
-	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil { // the libraries of the compiler are next to it
+	// The compiler needs its libraries, which are in the same directory.
+	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "lib.es5.d.ts")); err == nil {
 		mounts[1], inside = sandbox.Mount{Host: filepath.Dir(real), Path: compiler, Private: true}, compiler+"/"+filepath.Base(real)
 	}
 	return mounts, []string{binary, guest.Argument, inside}, nil

@@ -28,17 +28,18 @@ import (
 // Key is the only key that the service accepts.
 const Key = "bacalhau-test-key"
 
-// mostSent is the maximum size of a job that reaches the node, in bytes. A larger job stays pending.
+// mostSent is the maximum size of a job that the orchestrator can send to the node, in bytes. A larger job stays
+// pending.
 const mostSent = 1 << 20
 
 // Service is a running simulation of Bacalhau.
 type Service struct {
 	Host, Port string
-	// Broken is the message with which every execution fails. "" for none.
+	// Broken is the error message with which every execution fails. If it is "", executions do not fail.
 	Broken string
 	// Idle makes all jobs stay pending, as if no node accepted them.
 	Idle bool
-	// Page limits the jobs of a page of a list. 0 limits none.
+	// Page is the maximum number of jobs in one page of a list. 0 means no limit.
 	Page int
 
 	base string
@@ -46,8 +47,8 @@ type Service struct {
 	mu     sync.Mutex
 	before func(w http.ResponseWriter, r *http.Request) bool
 	jobs   []*job
-	hold   chan struct{} // closed to let programs that have ended report it; nil for none
-	busy   chan struct{} // closed to let the node execute jobs that it has accepted; nil for none
+	hold   chan struct{} // while it is not nil and not closed, ended programs do not report their end
+	busy   chan struct{} // while it is not nil and not closed, the node does not execute the jobs that it has accepted
 	names  map[string]bool
 	all    sync.WaitGroup
 	tb     testing.TB
@@ -85,14 +86,14 @@ type task struct {
 
 type resources struct{ CPU, Memory, Disk, GPU string }
 
-// memory returns the limit of memory in bytes, 0 without one. Of the units that Bacalhau has, it knows bytes and megabytes of
-// 1000 kilobytes.
+// memory returns the memory limit in bytes, or 0 if there is none. It supports two of Bacalhau's units: bytes (b), and
+// megabytes of 1,000,000 bytes (mb).
 func (r resources) memory() int64 {
 	text, factor := strings.TrimSuffix(r.Memory, "b"), int64(1)
 	if number, ok := strings.CutSuffix(text, "m"); ok {
 		text, factor = number, 1_000_000
 	}
-	n, _ := strconv.ParseInt(text, 10, 64) // 0 if it is no number
+	n, _ := strconv.ParseInt(text, 10, 64) // n is 0 if the text is not a number
 	return n * factor
 }
 
@@ -117,7 +118,7 @@ type job struct {
 	stderr   bytes.Buffer
 	exit     int
 	archive  []byte
-	firstOut string // the first write to stdout; the run output has at most 2 KB of it
+	firstOut string // the first write to stdout; Bacalhau's run output contains at most 2 KB of it
 }
 
 type try struct {
@@ -203,7 +204,7 @@ func ended(state string) bool {
 	return slices.Contains([]string{"Completed", "Failed", "Stopped"}, state)
 }
 
-// Hold delays the end of all jobs until release is called, even if their programs have ended.
+// Hold delays the end of all jobs until release is called. Jobs whose programs have ended are delayed too.
 func (s *Service) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +212,7 @@ func (s *Service) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(s.hold) })
 }
 
-// Occupy lets the node execute no job from now on, although it accepts them, until release is called.
+// Occupy simulates a busy node: until release is called, the node accepts jobs but does not execute them.
 func (s *Service) Occupy() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +276,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what strin
 		over := ended(j.state)
 		if !over {
 			var body struct{ Reason string }
-			_ = json.NewDecoder(r.Body).Decode(&body) // it is optional
+			_ = json.NewDecoder(r.Body).Decode(&body) // the query parameter is optional
 			j.set("Stopped", body.Reason)
 		}
 		j.mu.Unlock()
@@ -350,7 +351,7 @@ func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"JobID": j.id, "EvaluationID": rand.Text(), "Warnings": []string{}})
 }
 
-// check returns an error if the node would not accept a job, otherwise the files of its inputs.
+// check returns the files of a job's inputs, or an error if the node would reject the job.
 func check(of spec) (map[string][]byte, error) {
 	if of.Name == "" || of.Type != "batch" || of.Count != 1 || len(of.Tasks) != 1 {
 		return nil, fmt.Errorf("a job needs a name, the type batch, a count of 1 and one task")
@@ -379,7 +380,7 @@ func check(of spec) (map[string][]byte, error) {
 			return nil, fmt.Errorf("cannot use the input source of type %s with the target %s (targets must be in /inputs/): %w", source.Source.Type, source.Target, err)
 		}
 		name := strings.TrimPrefix(source.Target, "/inputs/")
-		if source.Source.Type == "urlDownload" { // its target is the folder of the file
+		if source.Source.Type == "urlDownload" { // for a downloaded file, the target is the folder of the file
 			u, err := url.Parse(address)
 			if err != nil {
 				return nil, err
@@ -391,7 +392,7 @@ func check(of spec) (map[string][]byte, error) {
 	return files, nil
 }
 
-// fetch returns the content of an input source: it decodes a data URL, or downloads a file as a node does.
+// fetch returns the content of an input source. It decodes a data URL, or downloads a file as a node does.
 func fetch(kind, address string) ([]byte, error) {
 	switch kind {
 	case "inline":
@@ -401,7 +402,7 @@ func fetch(kind, address string) ([]byte, error) {
 		}
 		return base64.StdEncoding.DecodeString(encoded)
 	case "urlDownload":
-		response, err := http.Get(address) //nolint:gosec,noctx // an address of the test
+		response, err := http.Get(address) //nolint:gosec,noctx // the address comes from the test
 		if err != nil {
 			return nil, err
 		}
@@ -440,7 +441,8 @@ func (j *job) summary() map[string]any {
 	}
 }
 
-// list lists jobs in the order of their creation, with their inputs. A token is the number of the next job.
+// list lists jobs in the order of their creation, with their inputs. The token of a page is the number of its first
+// job.
 func (s *Service) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	name, value, _ := strings.Cut(query.Get("labels"), "=")
@@ -451,9 +453,9 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request) {
 	if query.Get("reverse") == "true" {
 		slices.Reverse(jobs)
 	}
-	from, _ := strconv.Atoi(query.Get("next_token")) // 0 without one
+	from, _ := strconv.Atoi(query.Get("next_token")) // 0 if the parameter is missing
 	limit, next := len(jobs), ""
-	page, _ := strconv.Atoi(query.Get("limit")) // 0 without one
+	page, _ := strconv.Atoi(query.Get("limit")) // 0 if the parameter is missing
 	if s.Page != 0 {
 		page = min(page, s.Page)
 	}
@@ -497,7 +499,8 @@ func (j *job) set(state, message string) {
 	j.changed = make(chan struct{})
 }
 
-// execute runs a job as Bacalhau does: if an execution fails, the node tries it once more. Then no node is left.
+// execute runs a job as Bacalhau does. If an execution fails, the node tries it once more. If that fails too, the job
+// fails, because there is no other node.
 func (s *Service) execute(j *job) {
 	defer j.stop()
 	for range 2 {
@@ -514,7 +517,7 @@ func (s *Service) execute(j *job) {
 	}
 }
 
-// change changes the state of a job that was not stopped.
+// change changes the state of a job unless the job was stopped.
 func (j *job) change(state, message string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -528,7 +531,8 @@ func (j *job) change(state, message string) bool {
 // attempt executes a job once. It reports whether the execution failed.
 func (s *Service) attempt(j *job) (failed bool) {
 	j.mu.Lock()
-	j.tries = append(j.tries, try{5, "Running"}) // also while the node waits; the orchestrator does not learn of state 6
+	// 5 (bidAccepted) also while the program runs, because nodes do not report 6 (running).
+	j.tries = append(j.tries, try{5, "Running"})
 	j.lines = nil
 	j.stdout.Reset()
 	j.stderr.Reset()
@@ -559,7 +563,7 @@ func (s *Service) attempt(j *job) (failed bool) {
 		return false
 	}
 	if limit.Err() != nil {
-		err = fmt.Errorf("Execution timed out after %s", during) //nolint:staticcheck // as Bacalhau says it
+		err = fmt.Errorf("Execution timed out after %s", during) //nolint:staticcheck // the text of Bacalhau
 	}
 	if err != nil {
 		j.tries[len(j.tries)-1] = try{10, err.Error()}

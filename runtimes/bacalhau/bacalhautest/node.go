@@ -41,7 +41,7 @@ func (s stream) Write(text []byte) (int, error) {
 	} else {
 		s.job.stderr.Write(text)
 	}
-	const most = 64 << 20 // a program may print without end
+	const most = 64 << 20 // limits the stored output, because a program may print without end
 	if s.job.stdout.Len() > most {
 		return 0, errors.New("too much output")
 	}
@@ -98,7 +98,7 @@ func texts(of any) (all []string) {
 	return all
 }
 
-// root is a shell script that creates a root directory with the programs of this machine and runs a command in it.
+// root is a shell script that creates a root directory with the programs of this machine and then runs a command in it.
 const root = `set -e
 cd "$1"; shift
 mount -t tmpfs tmpfs root
@@ -145,7 +145,7 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 		return 0, errors.New("Name section not found")
 	}
 	const page = 64 << 10
-	pages := uint32(j.spec.Tasks[0].Resources.memory() / page) //nolint:gosec // a limit of a test
+	pages := uint32(j.spec.Tasks[0].Resources.memory() / page) //nolint:gosec // the limit comes from a test
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
 	defer engine.Close(context.WithoutCancel(ctx))
 	wasi_snapshot_preview1.MustInstantiate(ctx, engine)
@@ -159,11 +159,11 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 	switch {
 	case errors.As(err, &exit):
 		return int(exit.ExitCode()), nil
-	case err != nil: // Bacalhau calls the function itself
+	case err != nil: // the error names the function, which Bacalhau's error does not
 		_, message, _ := strings.Cut(err.Error(), " function[_start] failed: ")
 		return 0, errors.New(cmp.Or(message, err.Error()))
 	}
-	return -1, nil // a module that ends without an exit code
+	return -1, nil // -1 stands for a module that returned without an exit code
 }
 
 // pack returns the archive of a result.
@@ -174,7 +174,8 @@ func pack(stdout, stderr []byte, code int, outputs map[string][]byte) []byte {
 	files := maps.Clone(outputs)
 	files["stdout"], files["stderr"], files["exitCode"] = stdout, stderr, []byte(strconv.Itoa(code))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		_ = archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg}) // to memory
+		// Writing to memory never fails.
+		_ = archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
 		_, _ = archive.Write(files[name])
 	}
 	_ = archive.Close()
@@ -182,8 +183,9 @@ func pack(stdout, stderr []byte, code int, outputs map[string][]byte) []byte {
 	return text.Bytes()
 }
 
-// logs sends the live output of a job. Before and after the execution, the stream consists of one error. The first stream
-// of each job also ends with this error, because a real node needs a while from its bid to the start of the program.
+// logs sends the live output of a job. Before and after the execution, the stream consists of one error. The first
+// stream of each job also ends with this error. It simulates a real node, which needs some time between its bid and the
+// start of the program.
 func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 	j.mu.Lock()
 	live := j.state == "Running" && j.asked
@@ -195,7 +197,8 @@ func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	if !live {
-		_ = conn.WriteJSON(map[string]any{"error": "execution not found", "value": line{}}) // the client may be gone
+		// An error only means that the client has disconnected.
+		_ = conn.WriteJSON(map[string]any{"error": "execution not found", "value": line{}})
 		_ = conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 		return
 	}
@@ -210,12 +213,14 @@ func (j *job) logs(w http.ResponseWriter, r *http.Request) {
 		}
 		from += len(lines)
 		if over {
-			_ = conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")) // the client may be gone
+			// An error only means that the client has disconnected.
+			_ = conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 			return
 		}
 		select {
 		case <-changed:
-		case <-time.After(time.Second): // write from time to time, because only a write shows that the client is gone
+		// Write from time to time, because only a failing write shows that the client has disconnected.
+		case <-time.After(time.Second):
 			if conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second)) != nil {
 				return
 			}

@@ -1,6 +1,6 @@
-// Package guest is the part of the doctor that runs inside the sandbox. It makes the requested system calls, and
-// reports their results, its environment and its user. It runs under each filter. It uses no interpreter, whose own
-// calls could affect the results.
+// Package guest is the part of the doctor that runs inside the sandbox, under each filter. It makes the requested
+// system calls. It reports their results, its environment and its user. It is a Go program, because the calls of an
+// interpreter could change the results.
 package guest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
-// These constants are the names of the role, one per filter.
+// Names of the roles. There is one role for each filter.
 const (
 	ProgramRole  = "doctor-program"
 	AloneRole    = "doctor-alone"
@@ -37,7 +37,7 @@ func Roles() []launcher.Role {
 // MaxFrame is the maximum size of a frame in either direction, in bytes.
 const MaxFrame = 1 << 20
 
-// Request lists the calls and paths to try.
+// Request lists the system calls and the paths to try.
 type Request struct {
 	Calls []Call   `json:"calls,omitempty"`
 	Read  []string `json:"read,omitempty"` // paths to read
@@ -64,7 +64,7 @@ func Serve(conn net.Conn) error {
 	for {
 		_, payload, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil // the server sends no more requests
+			return nil // the connection ends when the server has no more requests
 		}
 		if err != nil {
 			return err

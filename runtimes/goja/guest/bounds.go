@@ -6,8 +6,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Maximum lengths, in bytes, of texts that a program sends in addition to its result. The server has the same limits. It
-// treats a larger frame as a protocol violation, so the actual error would be lost.
+// Maximum lengths, in bytes, of texts that a program sends in addition to its result. The server enforces the same
+// limits. It treats a longer text as a protocol violation and then reports that instead of the program's error, so the
+// guest truncates texts.
 const (
 	maxMessage   = 16 << 10
 	maxStackText = 64 << 10
@@ -15,7 +16,7 @@ const (
 	maxFieldText = 256
 )
 
-// bound truncates the texts of an error, because a program can throw a message of millions of characters.
+// bound truncates the texts of an error, because a program can throw an error with a message of millions of characters.
 func bound(e *runtimes.ProgramError) {
 	if e == nil {
 		return

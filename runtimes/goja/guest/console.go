@@ -27,8 +27,8 @@ func consoleMethods() []string {
 	}
 }
 
-// newConsole creates the console object. To save time, it has only the methods that the program's source names after
-// "console.". It has all methods if the program uses the console in another way.
+// newConsole creates the console object. To save time, the object has only the methods that the program's source names
+// after "console.". If the program uses the console in another way, the object has all methods.
 func newConsole(r *run, vm *goja.Runtime) *goja.Object {
 	c := &console{run: r, vm: vm, counts: map[string]int{}, timers: map[string]time.Time{}}
 	object := vm.NewObject()

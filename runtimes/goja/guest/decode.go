@@ -12,17 +12,19 @@ import (
 	"github.com/dop251/goja"
 )
 
-// maxParseDepth is the maximum nesting for JSON.parse, because the parser is recursive and uses the worker's Go stack.
+// maxParseDepth is the maximum nesting for JSON.parse. It is limited because the parser is recursive and uses the
+// worker's Go stack.
 const maxParseDepth = 20_000
 
-// decoder converts JSON to values of a VM. It replaces goja's JSON.parse, which does not limit nesting and rejects numbers
-// beyond the range of a double, although they are Infinity in JavaScript.
+// decoder converts JSON to values of a VM. It replaces goja's JSON.parse, which has two faults: it does not limit
+// nesting, and it rejects numbers beyond the range of a double, although JavaScript reads them as Infinity.
 type decoder struct {
 	vm    *goja.Runtime
 	text  []byte
 	at    int
 	depth int
-	exact func(value goja.Value, digits string) // if not nil: called for each integer that a number cannot hold and that becomes a BigInt
+	// Called for each integer that a number cannot represent and that becomes a BigInt; may be nil.
+	exact func(value goja.Value, digits string)
 }
 
 // jsonError is a syntax error of JSON text, worded as in V8.
@@ -66,7 +68,7 @@ func (d *decoder) space() {
 	}
 }
 
-// next skips white space and returns the byte there, or 0 at the end.
+// next skips white space and returns the next byte, or 0 at the end.
 func (d *decoder) next() byte {
 	d.space()
 	if d.at >= len(d.text) {
@@ -135,7 +137,7 @@ func (d *decoder) object() goja.Value {
 		}
 		d.at++
 		value := d.value()
-		// This defines the property instead of assigning it. So no setter of a prototype is called, and __proto__ is an
+		// Defines the property instead of assigning it. So the decoder calls no setter of a prototype, and __proto__ is an
 		// ordinary key.
 		if err := object.DefineDataProperty(key, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 			panic(&jsonError{err.Error()})
@@ -177,9 +179,10 @@ func (d *decoder) array() goja.Value {
 	}
 }
 
-// number reads a number. In the input of a program, an integer with more digits than a double can keep becomes a
-// BigInt. The program can then compare, print and pass it on exactly. Arithmetic with numbers throws an error instead
-// of being silently wrong. JSON.parse rounds such integers, as the language specifies.
+// number reads a number. In the input of a program, an integer with more digits than a double can represent becomes a
+// BigInt. The program can then compare it, print it and pass it on without loss. If the program mixes it with numbers
+// in arithmetic, JavaScript throws an error, whereas a rounded number would give a wrong result without notice.
+// JSON.parse rounds such integers, as the language specifies.
 func (d *decoder) number() goja.Value {
 	start, integer := d.at, true
 	if d.text[d.at] == '-' {
@@ -232,7 +235,7 @@ func (d *decoder) digits() {
 	}
 }
 
-// key reads the name of a member. It replaces a lone surrogate in a name, because Go passes names to goja as UTF-8.
+// key reads the name of a member. It replaces lone surrogates in the name, because Go passes names to goja as UTF-8.
 func (d *decoder) key() string {
 	raw, escaped := d.quoted()
 	if !escaped {

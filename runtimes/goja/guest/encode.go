@@ -15,13 +15,13 @@ import (
 // maxOutputDepth is the maximum nesting depth of a result.
 const maxOutputDepth = 256
 
-// encoder writes a result as JSON. JSON.stringify silently changes or omits values that JSON cannot represent, such as NaN,
-// functions and maps. For these encoder returns an error with the path. undefined becomes null at the top level and in
-// arrays, and is omitted from objects. encoder calls toJSON.
+// encoder writes a result as JSON. JSON.stringify silently changes or omits values that JSON cannot represent, such as
+// NaN, functions and maps. For such a value encoder returns an error with its path. undefined becomes null at the top
+// level and in arrays, and is omitted from objects. encoder calls toJSON.
 type encoder struct {
 	vm    *goja.Runtime
 	exact map[goja.Value]string
-	limit int    // maximum in bytes
+	limit int    // maximum size of the JSON in bytes
 	root  string // first part of each path
 
 	out   bytes.Buffer
@@ -118,7 +118,8 @@ func (e *encoder) text(value goja.Value) {
 	e.quote(text)
 }
 
-// quote writes a string with only the escapes that JSON requires, because people read the text itself.
+// quote writes a string. It escapes only the characters that JSON requires to be escaped, because people read the JSON
+// text.
 func (e *encoder) quote(text string) {
 	const hex = "0123456789abcdef"
 	e.reserve(len(text))
@@ -176,7 +177,7 @@ func (e *encoder) object(object *goja.Object) {
 
 func (e *encoder) toJSON(object *goja.Object) (goja.Value, bool) {
 	if what := kindOf(object); what == bytesObject || what == bufferObject || what == viewObject {
-		return nil, false // Buffer's toJSON turns them into a list of numbers
+		return nil, false // without this check, Buffer's toJSON would turn the bytes into a list of numbers
 	}
 	method, ok := goja.AssertFunction(object.Get("toJSON"))
 	if !ok {
@@ -200,7 +201,8 @@ func (e *encoder) body(object *goja.Object) {
 		if behind == nil {
 			panic(e.vm.NewTypeError("Cannot write a proxy that has been revoked"))
 		}
-		// Members are read through the proxy, so its handlers run. Only the kind is taken from the target.
+		// Members are read through the proxy, so that the proxy's handlers run. Only the kind of the value comes from the
+		// proxy's target.
 		if what = kindOf(behind); what != arrayObject && what != functionObject {
 			what = plainObject
 		}

@@ -10,11 +10,11 @@ import (
 // Integers of the input that a JavaScript number cannot represent
 //
 // The contract guarantees that such integers keep all digits from input to output. A number would round them. A wrapper
-// object would compare by identity, so a lookup by ID would silently find nothing.
+// object would compare by identity, so a lookup by ID would find nothing.
 //
-// Therefore they are BigInts: ===, Map keys and text are exact, and arithmetic with numbers throws a TypeError instead
-// of rounding. They are written with all digits when the program returns them, logs them, passes them to the host or
-// gives them to JSON.stringify. BigInts that the program itself creates remain unsupported in JSON: they fail with
+// Therefore they become BigInts. With BigInts, ===, Map keys and text are exact, and arithmetic with numbers throws a
+// TypeError instead of rounding. All digits are written when the program returns such a BigInt, logs it, passes it to
+// the host or to JSON.stringify. BigInts that the program itself creates remain unsupported in JSON: they fail with
 // invalid_output and the path.
 
 func (d *decoder) bigint(digits string) goja.Value {
@@ -52,7 +52,8 @@ func (r *run) installExact(vm *goja.Runtime) {
 	if !ok {
 		return
 	}
-	if !slices.Contains(r.program.corrections, "numbers") { // the program creates no BigInts itself
+	// The program creates no BigInts itself, but its input may contain integers that become BigInts.
+	if !slices.Contains(r.program.corrections, "numbers") {
 		r.correct(vm, "numbers")
 	}
 	method(vm, prototype, "toJSON", func(call goja.FunctionCall) goja.Value {

@@ -25,8 +25,8 @@ func (r *run) failure(err error) *runtimes.ProgramError {
 	return e
 }
 
-// explain returns the program error for err. It may run code of the program; failure checks afterwards whether the program
-// was stopped meanwhile.
+// explain returns the program error for err. It may execute code of the program, and the program may be stopped during
+// that time. So failure checks this afterwards.
 func (r *run) explain(err error) *runtimes.ProgramError {
 	if why := r.stopped.Load(); why != nil {
 		e := &runtimes.ProgramError{Type: why.kind, Message: why.message}
@@ -74,8 +74,8 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: err.Error()}
 }
 
-// uncaught returns the program error for a thrown value. Inspecting the value may run code of the program, which must not
-// crash the worker.
+// uncaught returns the program error for a thrown value. Inspecting the value may execute code of the program, which
+// must not crash the worker.
 func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.RuntimeError}
 	vm := r.vm.Load()
@@ -128,7 +128,7 @@ func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	if object.ClassName() == "Error" {
 		return true
 	}
-	// DOMException and other objects that imitate errors
+	// a DOMException, or another object that has the properties of an error
 	var is bool
 	r.quietly(func() {
 		if constructor, ok := vm.GlobalObject().Get("Error").(*goja.Object); ok {
@@ -138,16 +138,16 @@ func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	return is
 }
 
-// quietly calls look, which inspects a value of the program. It discards exceptions of getters and proxies. If one of them
-// never returns, an interrupt ends look, and later calls of quietly do nothing.
+// quietly calls look, which inspects a value of the program. It discards exceptions from getters and proxies. If a
+// getter or proxy never returns, an interrupt ends look, and later calls of quietly do nothing.
 func (r *run) quietly(look func()) {
 	if r.stopped.Load() == nil {
 		_ = guarded(r.vm.Load(), look)
 	}
 }
 
-// guarded calls f, which may run code of the program. The VM makes the call, so that an exception, an interrupt or a stack
-// overflow in that code is returned as an error.
+// guarded calls f, which may execute code of the program. The VM makes the call, so that guarded can return an
+// exception, an interrupt or a stack overflow as an error.
 func guarded(vm *goja.Runtime, f func()) error {
 	call, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
 		f()
@@ -213,7 +213,7 @@ func parseStack(stack string) []frame {
 	return all
 }
 
-// sourceName undoes the URL escaping that goja's source maps apply to file names.
+// sourceName decodes the URL escapes that goja's source maps add to file names.
 func sourceName(name string) string {
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
@@ -221,7 +221,7 @@ func sourceName(name string) string {
 	return name
 }
 
-// locate adds a stack trace to an error, and the first position in the agent's source.
+// locate adds to an error a stack trace and the first position of the trace in the agent's source.
 func (r *run) locate(e *runtimes.ProgramError, lines []frame) {
 	var text strings.Builder
 	text.WriteString(e.Message)

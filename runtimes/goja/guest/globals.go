@@ -13,13 +13,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// maker creates one global of a VM.
+// maker creates one global object or function in a VM.
 type maker struct {
 	name string
 	make func(r *run, vm *goja.Runtime) goja.Value
 }
 
-// globals returns the globals that are not part of JavaScript itself. Each is created on first use.
+// globals returns the globals that are not part of JavaScript itself. Each global is created when the program first
+// reads it.
 func globals() []maker {
 	all := []maker{
 		{"console", func(r *run, vm *goja.Runtime) goja.Value { return newConsole(r, vm) }},
@@ -45,10 +46,10 @@ func globals() []maker {
 	return all
 }
 
-// symbols returns the symbols that esbuild's lowering of newer syntax uses.
+// symbols returns the symbols that a program needs after esbuild has translated newer syntax.
 func symbols() []string { return []string{"asyncIterator", "dispose", "asyncDispose"} }
 
-// install adds to the VM the globals that the program names.
+// install adds to the VM the globals whose names occur in the program.
 func (r *run) install(vm *goja.Runtime) {
 	global := vm.GlobalObject()
 	for _, wanted := range r.program.globals {
@@ -69,7 +70,7 @@ func (r *run) install(vm *goja.Runtime) {
 	}
 }
 
-// lazily defines a global that is created on first read. Assignment to it works as for any global.
+// lazily defines a global that is created when it is first read. The program can assign to it as to any global.
 func (r *run) lazily(vm *goja.Runtime, global *goja.Object, name string, make func(*run, *goja.Runtime) goja.Value) {
 	settle := func(value goja.Value) {
 		_ = global.DefineDataProperty(name, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -86,15 +87,15 @@ func (r *run) lazily(vm *goja.Runtime, global *goja.Object, name string, make fu
 	_ = global.DefineAccessorProperty(name, vm.ToValue(get), vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// function creates a native function with its own name. Otherwise goja would show the name of the Go function in stack
-// traces.
+// function creates a native function with its own name. Without the name, goja would show the name of the Go function
+// in stack traces.
 func function(vm *goja.Runtime, name string, call func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := vm.ToValue(call).ToObject(vm)
 	_ = object.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return object
 }
 
-// method defines a non-enumerable method, as the built-in methods are.
+// method defines a method that is not enumerable, like built-in methods.
 func method(vm *goja.Runtime, object *goja.Object, name string, call func(goja.FunctionCall) goja.Value) {
 	_ = object.DefineDataProperty(name, function(vm, name, call), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
@@ -187,13 +188,13 @@ func newCrypto(r *run, vm *goja.Runtime) goja.Value {
 			panic(r.domException(vm, "getRandomValues requires a typed array of integers", "TypeMismatchError"))
 		}
 		r.taint()
-		_, _ = rand.Read(span(vm, view, start, size)) // never fails
+		_, _ = rand.Read(span(vm, view, start, size)) // crypto/rand never returns an error
 		return array
 	})
 	return object
 }
 
-// domException creates an error of the web interfaces. The caller panics with it.
+// domException creates an error of the type that web interfaces throw. The caller panics with it.
 func (r *run) domException(vm *goja.Runtime, message, name string) goja.Value {
 	object, err := vm.New(r.web(vm).Get("DOMException"), vm.ToValue(message), vm.ToValue(name))
 	if err != nil {

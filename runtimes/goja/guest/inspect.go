@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// These bounds limit the shown part of a value, as in Node.
+// These bounds limit how much of a value is shown, as in Node.
 const (
 	inspectDepth  = 2
 	inspectItems  = 100
@@ -28,10 +28,10 @@ type inspector struct {
 	above []*goja.Object
 	size  int
 
-	customs int // calls of the program's own methods
+	customs int // number of calls of the program's own inspection methods
 }
 
-// inspect formats a value and never fails. It marks values that it cannot inspect.
+// inspect formats a value and never fails. If a value cannot be inspected, the text says so.
 func (r *run) inspect(vm *goja.Runtime, value goja.Value) string {
 	return r.inspectTo(vm, value, inspectDepth)
 }
@@ -141,14 +141,14 @@ func (in *inspector) object(object *goja.Object) string {
 	return text
 }
 
-// custom formats an object with its own method nodejs.util.inspect.custom, which Node also calls. The method returns
-// text, or another value to show in its place.
+// custom formats an object with the object's method nodejs.util.inspect.custom, which Node also calls. The method
+// returns text, or another value to show in place of the object.
 func (in *inspector) custom(object *goja.Object) (string, bool) {
 	if in.run.inspectKey == nil {
 		key, err := in.vm.RunString(`Symbol.for("nodejs.util.inspect.custom")`)
 		symbol, ok := key.(*goja.Symbol)
 		if err != nil || !ok {
-			return "", false // the program replaced Symbol
+			return "", false // the program has replaced the global Symbol
 		}
 		in.run.inspectKey = symbol
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// kind is the kind of an object. kindOf determines it without running code of the program or copying the object.
+// kind is the kind of an object. kindOf determines it without executing code of the program and without copying the
+// object.
 type kind int
 
 const (
@@ -69,7 +70,7 @@ func byClass(class string) (kind, bool) {
 	switch class {
 	case "Object", "Function":
 		return plainObject, false
-	case "Array": // list that a Go function created
+	case "Array": // an array that a Go function created
 		return arrayObject, true
 	case "Number":
 		return numberObject, true
@@ -101,7 +102,7 @@ func byClass(class string) (kind, bool) {
 	return plainObject, false
 }
 
-// target follows proxies to the object behind them. It returns nil for a revoked proxy.
+// target returns the object behind a proxy, also if proxies are nested. It returns nil for a revoked proxy.
 func target(object *goja.Object) *goja.Object {
 	for range 100 { // nested proxies
 		proxy, ok := object.Export().(goja.Proxy)

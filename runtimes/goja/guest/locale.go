@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// bindLocale provides native functions to patch.js that format numbers and compare texts for the locale en-US. For other
-// locales and options patch.js throws an error, because the result would be silently wrong.
+// bindLocale provides native functions to patch.js. They format numbers and compare texts for the locale en-US. For
+// other locales and options patch.js throws an error, because a result for en-US would be wrong.
 func bindLocale(vm *goja.Runtime, native *goja.Object) {
 	method(vm, native, "decimal", func(call goja.FunctionCall) goja.Value {
 		return vm.ToValue(decimal(call.Argument(0).String(), int(call.Argument(1).ToInteger()), int(call.Argument(2).ToInteger())))

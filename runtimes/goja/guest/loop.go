@@ -13,9 +13,9 @@ import (
 // loop is the event loop of a run. It handles timers and unhandled promise rejections. The VM itself runs microtasks
 // whenever the outermost call returns.
 //
-// A run ends when main has settled. Pending timers and promises are dropped then. (The node command would wait for them, but
-// a run whose result is complete would appear to hang.) If a promise is rejected and has no handler by the next turn, the
-// run fails, as in Node.
+// A run ends when the promise of main has settled. Pending timers and promises are dropped then. (The node command
+// would wait for them, but then a run whose result is complete would appear to hang.) If a promise is rejected and has
+// no handler by the next turn, the run fails, as in Node.
 type loop struct {
 	run       *run
 	timers    timers
@@ -28,7 +28,7 @@ type loop struct {
 type timer struct {
 	id    int64
 	at    time.Time
-	every time.Duration // 0: once
+	every time.Duration // interval in milliseconds; 0 if the timer fires once
 	call  goja.Callable
 	args  []goja.Value
 	index int // index in the heap, -1 if not in it
@@ -69,8 +69,8 @@ func (l *loop) settle(vm *goja.Runtime, value goja.Value) (goja.Value, error) {
 	}
 }
 
-// promise returns the promise of a value: the value itself, or a promise that follows a thenable. Other values have
-// none.
+// promise returns the promise of a value: the value itself if it is a promise, or a new promise that follows a
+// thenable. For other values it returns nil.
 func (l *loop) promise(vm *goja.Runtime, value goja.Value) (*goja.Promise, error) {
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -124,7 +124,7 @@ func (l *loop) turn() error {
 	return err
 }
 
-// rejected is a rejected promise: main's own, or one without a handler.
+// rejected is a rejected promise: the promise of main, or a promise without a handler.
 type rejected struct {
 	value  goja.Value
 	orphan bool

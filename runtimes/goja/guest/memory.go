@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	startDelay = time.Millisecond      // delay before the start of a silent program is reported
+	startDelay = time.Millisecond      // delay before the start of a program that prints nothing is reported
 	watchDelay = 20 * time.Millisecond // delay before the first check of memory, so that short programs are not slowed down
 	watchEvery = 5 * time.Millisecond
 )
@@ -22,8 +22,9 @@ const (
 // The kernel also enforces the limit, but it cannot report the program's line. watch can, unless memory grows too fast
 // between two checks.
 //
-// watch sets a memory limit for the garbage collector, so that garbage is collected before the limit is reached. Setting it
-// stops all goroutines for a moment, so watch does that only at the first check, which short programs do not reach.
+// watch also sets a memory limit for the garbage collector, so that garbage is collected before the limit is reached.
+// Setting that limit stops all goroutines for a moment. So watch sets it only at the first check, which short programs
+// do not reach.
 func (r *run) watch() (stop func()) {
 	limit, base := r.job.Limits.MemoryBytes, r.worker.base
 	var mu sync.Mutex
@@ -38,7 +39,7 @@ func (r *run) watch() (stop func()) {
 			return
 		case !flushed:
 			flushed = true
-			_ = r.worker.out.Flush() // the reader notices a failed connection
+			_ = r.worker.out.Flush() // if sending fails, the goroutine that reads from the connection notices that too
 			if limit > 0 {
 				alarm.Reset(watchDelay - startDelay)
 			}
@@ -65,16 +66,16 @@ func (r *run) watch() (stop func()) {
 	}
 }
 
-// taken returns the memory of this process in bytes, without memory that Go has returned to the kernel.
+// taken returns the memory of this process in bytes. It does not count memory that Go has returned to the kernel.
 func taken() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// keptMemory is the number of bytes by which a worker's memory between runs may exceed its memory before the first run. If
-// it is more, settle releases memory, which would otherwise count for the limit of the next run. Releasing takes time, so
-// small runs must not cause it.
+// keptMemory is the number of bytes that a worker may use between runs in addition to its memory before the first run.
+// If a worker uses more, settle releases memory, because it would otherwise count for the limit of the next run.
+// Releasing takes time, so it must not be needed after small runs.
 const keptMemory = 24 << 20
 
 // settle releases memory after a large run, and records the memory in use before the next run. It drops prepared runs if

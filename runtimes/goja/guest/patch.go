@@ -17,7 +17,8 @@ import (
 // patch corrects functions of goja that return silently wrong results. To save time, it applies only corrections of
 // functions whose names occur in the program.
 func (r *run) patch(vm *goja.Runtime, w wordSet) {
-	if w.has("JSON", "fetch", "Response") { // responses of fetch are parsed as well
+	// The program also needs this correction if it contains fetch, because responses are parsed as JSON.
+	if w.has("JSON", "fetch", "Response") {
 		patchParse(vm)
 	}
 	if w.has("toString") {
@@ -34,7 +35,7 @@ func (r *run) patch(vm *goja.Runtime, w wordSet) {
 //go:embed patch.js
 var patchSource string
 
-// corrections returns the names of the functions of patch.js. A program that contains one of a function's words needs it.
+// corrections maps each function of patch.js to words. A program that contains one of the words needs the function.
 func corrections() map[string][]string {
 	return map[string][]string{
 		"typedArrays":   typedArrays(),
@@ -104,7 +105,8 @@ func patchParse(vm *goja.Runtime) {
 	})
 }
 
-// jsonText converts a value to UTF-8 text for the decoder. Lone surrogates become escapes, because UTF-8 has none.
+// jsonText converts a value to UTF-8 text for the decoder. It writes lone surrogates as escapes, because UTF-8 cannot
+// encode them.
 func jsonText(value goja.Value) []byte {
 	text := value.String()
 	if !strings.ContainsRune(text, utf8.RuneError) || wellFormed(value) {
@@ -145,8 +147,8 @@ func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key st
 	return replaced
 }
 
-// patchRadix writes numbers in bases other than ten as V8 does. goja writes other digits and omits the minus sign of small
-// negative numbers.
+// patchRadix corrects how numbers are written in bases other than ten. goja writes other digits than V8 and omits the
+// minus sign of small negative numbers.
 func patchRadix(vm *goja.Runtime) {
 	proto := prototype(vm, "Number")
 	original, ok := goja.AssertFunction(proto.Get("toString"))
@@ -168,7 +170,7 @@ func patchRadix(vm *goja.Runtime) {
 	})
 }
 
-// inBase writes a number with the fewest digits that identify it, as V8 does. The language leaves the digits open.
+// inBase writes a number with the fewest digits that identify it, as V8 does. The language does not specify the digits.
 func inBase(f float64, base int) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	whole, fraction := math.Modf(math.Abs(f))
@@ -194,7 +196,8 @@ func inBase(f float64, base int) string {
 		}
 	}
 	var before []byte
-	for ulp := delta; fraction == 0 && ulp >= float64(base); ulp /= float64(base) { // digits that the number does not hold
+	// Digits beyond the precision of the number.
+	for ulp := delta; fraction == 0 && ulp >= float64(base); ulp /= float64(base) {
 		before = append(before, '0')
 		whole /= float64(base)
 	}
@@ -221,6 +224,7 @@ func addWellFormed(vm *goja.Runtime) {
 		if wellFormed(call.This) {
 			return call.This.ToString()
 		}
-		return vm.ToValue(call.This.String()) // Go strings hold no lone surrogates: they have become U+FFFD
+		// Go strings cannot contain lone surrogates, so they have already become U+FFFD.
+		return vm.ToValue(call.This.String())
 	})
 }

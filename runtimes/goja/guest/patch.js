@@ -23,8 +23,8 @@
     Object.defineProperty(plain.prototype, "constructor", { value: proxy, writable: true, configurable: true });
   };
 
-  // english checks the arguments of a method that depends on the locale. goja ignores them, or takes the locale for a
-  // radix.
+  // english checks the arguments of a method that depends on the locale. Without the check, goja would ignore them, or
+  // use the locale as a radix.
   const english = (method, locale, options = {}, known = []) => {
     const first = Array.isArray(locale) ? locale[0] : locale;
     if (first !== undefined && first !== "en-US" && first !== "en") {
@@ -36,7 +36,7 @@
     return options;
   };
 
-  // digits reads an option that counts digits.
+  // digits returns the value of an option that is a number of digits.
   const digits = (options, key, otherwise) => {
     if (options[key] === undefined) return otherwise;
     const n = Math.floor(options[key]);
@@ -53,7 +53,7 @@
   };
 
   return {
-    // goja's from accepts no primitive values, such as strings.
+    // goja's from rejects primitive values, such as strings.
     typedArrays() {
       replace(Object.getPrototypeOf(Uint8Array), "from", (from) => function (source, ...rest) {
         return from.call(this, source === null || source === undefined ? source : Object(source), ...rest);
@@ -68,7 +68,7 @@
         return [typeof value === "bigint" ? plain(String(value)) : args[0]];
       });
     },
-    // goja explains no flags that it lacks, and compiles property escapes that never match.
+    // goja's error does not explain which flag it lacks. goja also compiles property escapes, which then never match.
     regexps() {
       wrap("RegExp", (args) => {
         if (args[1] !== undefined) {
@@ -80,7 +80,7 @@
         return args;
       });
     },
-    // Node writes the long name of the time zone, and six digits for a year before 0.
+    // Node writes the long name of the time zone, and writes a year before 0 with six digits. goja does neither.
     dates() {
       for (const name of ["toString", "toTimeString"]) {
         replace(Date.prototype, name, (old) => function () {

@@ -17,31 +17,33 @@ import (
 // Prepared runs
 //
 // Packages are large: a VM needs several milliseconds to load Zod. While the worker waits for a job, it loads the last
-// program with packages into another VM, for its next run. That run uses the VM, and the VM is thrown away after it, so
-// no two runs share one.
+// program with packages into another VM, for the next run of that program. That run uses the VM, and the VM is
+// discarded after the run, so two runs never share a VM.
 //
-// A program must not be able to notice this. It is loaded ahead only if its last loading had no effect that is visible or
-// that differs between runs: no output, host call or timer, and no use of the clock or of random numbers. Input,
-// environment and files are passed only to main. So the result of loading does not depend on when it happens. Time and
-// memory for loading are limited.
+// A program must not be able to notice this. It is loaded in advance only if its last loading had no effect that is
+// visible or that differs between runs: no output, host call or timer, and no use of the clock or of random numbers.
+// Input, environment and files are passed only to main. So the result of loading does not depend on when the program is
+// loaded. Time and memory for loading are limited.
 //
-// As an exception, packages may read the clock while they are loaded, as Lodash does to measure how often its functions are
-// called. The time that they read may be up to maxAge before the run.
+// There is one exception: packages may read the clock while they are loaded, as Lodash does to measure how often its
+// functions are called. The time that they read may be up to maxAge before the run.
 
 const (
-	maxPrepared  = 4                      // maximum number of prepared runs per worker
-	maxLoadTime  = 100 * time.Millisecond // a program that takes longer to load is loaded only in its run, within its limits
-	maxLoadBytes = 32 << 20               // the same for a program that allocates more bytes while it is loaded
-	maxAge       = 5 * time.Second        // a prepared run whose packages read the clock is dropped after this time
+	maxPrepared = 4 // maximum number of prepared runs per worker
+	// Maximum loading time; a program that takes longer is loaded only in its run, within the limits of the run.
+	maxLoadTime = 100 * time.Millisecond
+	// Maximum of bytes allocated during loading; a program that needs more is loaded only in its run.
+	maxLoadBytes = 32 << 20
+	maxAge       = 5 * time.Second // a prepared run whose packages read the clock is dropped after this time
 
-	// prepareDelay is the time without a job after which a program is loaded ahead. So loading delays neither jobs that
-	// the server sends in quick succession nor the processing of the last result.
+	// prepareDelay is the time without a job after which a program is loaded in advance. So loading does not delay jobs
+	// that the server sends in quick succession, nor the processing of the last result.
 	prepareDelay = 20 * time.Millisecond
 
-	// prepareTime is the timeout for loading ahead. It is much longer than maxLoadTime, because the machine may be busy.
+	// prepareTime is the timeout for loading in advance. It is much longer than maxLoadTime, because the machine may be busy.
 	prepareTime = 2 * time.Second
 
-	// endTime is the time after prepareTime in which the interrupted program must stop. Otherwise the worker exits.
+	// endTime is how long after prepareTime an interrupted program may still run. Then the worker exits.
 	endTime = 5 * time.Second
 )
 
@@ -74,7 +76,7 @@ func (w *worker) announce() {
 	}
 }
 
-// run returns a run for a job: a prepared one if there is one, else a new one.
+// run returns a run for a job. It uses a prepared run of the program if there is one.
 func (w *worker) run(program *program, o order) *run {
 	for i, r := range w.prepared {
 		if r.program != program {
@@ -90,13 +92,13 @@ func (w *worker) run(program *program, o order) *run {
 	return newRun(w, program, o.job, o.signals)
 }
 
-// candidate is a program that may be loaded ahead, with the limits and settings of its last run.
+// candidate is a program that may be loaded in advance, with the limits and settings of its last run.
 type candidate struct {
 	program *program
 	job     Job
 }
 
-// suggest makes the program of a finished run the next candidate, if it may be loaded ahead.
+// suggest makes the program of a finished run the next candidate, if it may be loaded in advance.
 func (w *worker) suggest(r *run) {
 	if r.program.preparable {
 		w.candidate = &candidate{r.program, Job{Entrypoint: r.job.Entrypoint, Limits: r.job.Limits, Restricted: r.job.Restricted}}
@@ -113,7 +115,7 @@ func (w *worker) prepare(limit time.Duration) {
 	s := newSignals()
 	w.preparing.Store(s)
 	defer w.preparing.Store(nil)
-	if w.arrived.Load() != w.received { // the job came too early to stop the preparation
+	if w.arrived.Load() != w.received { // the job arrived before stopping was possible
 		return
 	}
 	r := newRun(w, program, w.candidate.job, s)
@@ -137,7 +139,7 @@ func (w *worker) prepare(limit time.Duration) {
 		if len(w.prepared) > maxPrepared {
 			w.prepared = slices.Delete(w.prepared, 0, 1)
 		}
-	case done || s.stopped.Load().kind == runtimes.Timeout: // it would happen again
+	case done || s.stopped.Load().kind == runtimes.Timeout: // the program would exceed the limit again the next time
 		w.candidate = nil
 		program.preparable = false
 	}
@@ -151,7 +153,7 @@ func (r *run) load(vm *goja.Runtime) (err error) {
 	return err
 }
 
-// loadObserved loads a program and decides whether it may be loaded ahead the next time.
+// loadObserved loads a program and decides whether it may be loaded in advance the next time.
 func (r *run) loadObserved(vm *goja.Runtime) error {
 	if !r.program.packaged {
 		return r.load(vm)
@@ -164,8 +166,8 @@ func (r *run) loadObserved(vm *goja.Runtime) error {
 	return err
 }
 
-// taint records that the program has an effect that is visible or differs between runs. If it is being loaded ahead, it is
-// stopped before the effect, because there is no job to which the effect could belong.
+// taint records that the program has an effect that is visible or differs between runs. If the program is being loaded
+// in advance, taint stops it before the effect, because there is no job to which the effect could belong.
 func (r *run) taint() {
 	r.impure = true
 	if r.ahead {
@@ -186,11 +188,11 @@ func (r *run) observe(vm *goja.Runtime) {
 	})
 	vm.SetRandSource(func() float64 {
 		r.impure = true
-		return rand.Float64() //nolint:gosec // Math.random makes no promise
+		return rand.Float64() //nolint:gosec // Math.random returns no promise
 	})
 }
 
-// maxCallers is the number of stack frames that observe reads to find the code that called.
+// maxCallers is the number of stack frames in which observe searches for the code that made the call.
 const maxCallers = 4
 
 func unobserve(vm *goja.Runtime) {

@@ -101,7 +101,7 @@ func small() map[string]string {
 	}
 }
 
-// TestPrepared_SameAnswers expects the same answer from a program that is loaded in its run and from one loaded ahead.
+// TestPrepared_SameAnswers expects the same answer from a program that is loaded in its run and from one loaded in advance.
 func TestPrepared_SameAnswers(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
@@ -145,7 +145,7 @@ func TestPrepared_SameAnswers(t *testing.T) {
 	}
 }
 
-// expectSame expects that a program that is loaded ahead gives the same answer as one that is loaded in its run.
+// expectSame expects that a program that is loaded in advance gives the same answer as one that is loaded in its run.
 func expectSame(t *testing.T, job guest.Job) {
 	t.Helper()
 	job.Files["own.js"] = "globalThis.own = 'own'\n"
@@ -164,7 +164,7 @@ func expectSame(t *testing.T, job guest.Job) {
 	}
 }
 
-// TestPrepared_RealPackages expects the same answers with lodash and zod, loaded in the run and loaded ahead.
+// TestPrepared_RealPackages expects the same answers with lodash and zod, loaded in the run and loaded in advance.
 func TestPrepared_RealPackages(t *testing.T) {
 	t.Parallel()
 	real := tarballs(t, "lodash", "zod")
@@ -237,7 +237,7 @@ func tarballs(t *testing.T, names ...string) map[string]string {
 	return files
 }
 
-// TestPrepared_Impure expects that a program whose loading has visible effects is not loaded ahead, and that the effects
+// TestPrepared_Impure expects that a program whose loading has visible effects is not loaded in advance, and that the effects
 // happen in its runs.
 func TestPrepared_Impure(t *testing.T) {
 	t.Parallel()
@@ -292,7 +292,7 @@ func TestPrepared_Impure(t *testing.T) {
 	})
 }
 
-// TestPrepared_Dated expects that a package that reads the clock while it is loaded ahead gets a time less than maxAge
+// TestPrepared_Dated expects that a package that reads the clock while it is loaded in advance gets a time less than maxAge
 // before its run.
 func TestPrepared_Dated(t *testing.T) {
 	packages := small()
@@ -313,7 +313,7 @@ func TestPrepared_Dated(t *testing.T) {
 	})
 }
 
-// TestPrepared_EffectLater_NothingSent expects that a package that prints, calls or waits only when it is loaded ahead
+// TestPrepared_EffectLater_NothingSent expects that a package that prints, calls or waits only when it is loaded in advance
 // sends nothing, because no job is there for it.
 func TestPrepared_EffectLater_NothingSent(t *testing.T) {
 	for _, effect := range []string{`console.log("late")`, `fetch("http://example.com")`, `setTimeout(() => {}, 1)`, `try { console.log("late") } catch {}`} {

@@ -21,24 +21,24 @@ const programName = "(program)"
 // program is a compiled agent. It can run in any number of VMs.
 type program struct {
 	code        *goja.Program
-	problems    []fault.Detail // reasons why there is no code
+	problems    []fault.Detail // reasons why the program could not be compiled
 	wordSet     wordSet
 	globals     []maker
-	corrections []string          // functions of patch.js
-	files       map[string][]byte // names of the agent's files, without their content
-	size        int               // bytes that count for maxProgramBytes
+	corrections []string          // functions of patch.js that the program needs
+	files       map[string][]byte // names of the agent's files; their content is not stored
+	size        int               // size in bytes that counts for maxProgramBytes
 	packaged    bool              // the agent has packages
-	preparable  bool              // the program may be loaded ahead
+	preparable  bool              // the program may be loaded in advance
 }
 
-// Maximum number of programs in the cache, and of bytes of their bundled sources. Source files that are not part of the
-// bundle are not stored and do not count, because packages have megabytes of them.
+// Maximum number of programs in the cache, and maximum total size of their bundled sources in bytes. Source files that
+// are not part of the bundle are not stored and do not count, because packages contain megabytes of them.
 const (
 	maxPrograms     = 64
 	maxProgramBytes = 8 << 20
 )
 
-// key returns the key of a job's program: the server's digest, or else a digest computed here.
+// key returns the cache key of a job's program: the server's digest if there is one, otherwise a digest computed here.
 func (j Job) key() string {
 	if name := j.Program(); name != "" {
 		return name

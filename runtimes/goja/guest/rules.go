@@ -11,8 +11,9 @@ import (
 //go:embed rules.js
 var rulesSource string
 
-// restrict replaces the functions that execute text as code, such as eval, by functions that throw. The check of the source
-// finds only calls by name; this also stops other calls. A program can bypass it; only the sandbox is a security boundary.
+// restrict replaces the functions that execute text as code, such as eval, with functions that throw an error. The
+// check of the source finds only calls by name; restrict also blocks other calls. A program can bypass it; only the
+// sandbox is a security boundary.
 func (r *run) restrict(vm *goja.Runtime) {
 	r.script(vm, "rules.js", rulesSource, func(native *goja.Object) {
 		method(vm, native, "refuse", func(call goja.FunctionCall) goja.Value {

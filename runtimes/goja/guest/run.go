@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// run is one job on one VM. Only the goroutine of carryOut uses it. Other goroutines use its signals.
+// run is one job on one VM. Only the goroutine of carryOut uses its fields. Other goroutines use only its signals.
 type run struct {
 	*signals
 	worker  *worker
@@ -26,17 +26,17 @@ type run struct {
 	calls   int64
 	exact   map[goja.Value]string                // BigInts that came from the input, with their digits
 	denied  map[*goja.Object]*runtimes.CallError // errors of denied host calls and of the rules
-	modules map[string]*goja.Object              // exports of this package's own scripts that were executed
-	ready   *goja.Runtime                        // VM of a prepared run, in which the program is loaded
+	modules map[string]*goja.Object              // exports of those scripts of this package that were executed
+	ready   *goja.Runtime                        // VM of a prepared run, into which the program is already loaded
 	loaded  *module                              // the loaded program
 	impure  bool                                 // the program did something that another run could see or that differs between runs
-	dated   bool                                 // its packages read the clock
-	ahead   bool                                 // the program is being loaded ahead, and no job is in progress
+	dated   bool                                 // the program's packages read the clock
+	ahead   bool                                 // the program is being loaded in advance, and no job is in progress
 
 	inspectKey *goja.Symbol // the symbol nodejs.util.inspect.custom; nil until it is needed
 }
 
-// interruption is the reason why a program is stopped from outside.
+// interruption is the reason why a program is stopped from outside the VM.
 type interruption struct {
 	kind    runtimes.ErrorType
 	message string
@@ -50,7 +50,7 @@ type module struct {
 	exports goja.Value
 }
 
-// newRun returns a run of a program on a VM that is not chosen yet.
+// newRun returns a run of a program. The run has no VM yet; bind sets it.
 func newRun(w *worker, program *program, job Job, signals *signals) *run {
 	r := &run{worker: w, program: program, job: job, signals: signals, output: frames.NewOutput(w.out)}
 	r.loop = newLoop(r)
@@ -61,7 +61,7 @@ func newRun(w *worker, program *program, job Job, signals *signals) *run {
 type signals struct {
 	vm      atomic.Pointer[goja.Runtime]
 	stopped atomic.Pointer[interruption]
-	wake    chan struct{}      // signal that the program must stop
+	wake    chan struct{}      // closed when the program must stop
 	replies chan frames.Answer // reply to the one pending host call
 }
 
@@ -69,7 +69,7 @@ func newSignals() *signals {
 	return &signals{wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1)}
 }
 
-// interrupt stops the program. Only the first reason is kept.
+// interrupt stops the program. If it is called again, the first reason remains.
 func (s *signals) interrupt(kind runtimes.ErrorType, message string) {
 	if !s.stopped.CompareAndSwap(nil, &interruption{kind: kind, message: message}) {
 		return
@@ -89,14 +89,15 @@ func (s *signals) hangUp() { s.interrupt(runtimes.Interrupted, "") }
 func (s *signals) reply(answer frames.Answer) {
 	select {
 	case s.replies <- answer:
-	default: // reply without a pending call
+	default: // discards a reply if no call waits for one
 	}
 }
 
-// newVM creates a VM with the settings that are the same for every program. bind sets the limits of a job.
+// newVM creates a VM with the settings that are the same for every program. bind adds the limits of a job.
 func newVM() *goja.Runtime {
 	vm := goja.New()
-	vm.SetParserOptions(parser.WithDisableSourceMaps) // prevents eval from looking for files
+	// Goja would otherwise search for source map files when the program calls eval.
+	vm.SetParserOptions(parser.WithDisableSourceMaps)
 	return vm
 }
 
@@ -130,15 +131,15 @@ func (r *run) bind(vm *goja.Runtime) {
 	vm.SetPromiseRejectionTracker(r.loop.track)
 }
 
-// enter makes a VM the one that interrupts of the run stop.
+// enter sets the VM that an interrupt of the run stops.
 func (r *run) enter(vm *goja.Runtime) {
 	r.vm.Store(vm)
-	if why := r.stopped.Load(); why != nil { // the interrupt came before the VM was known
+	if why := r.stopped.Load(); why != nil { // the run was interrupted before it had a VM
 		vm.Interrupt(why)
 	}
 }
 
-// execute loads the program unless it is loaded, calls its entry and returns the result.
+// execute loads the program if it is not loaded yet, calls its entry and returns the result.
 func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
 	if r.loaded == nil {
 		if err := r.loadObserved(vm); err != nil {
@@ -170,7 +171,7 @@ func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
 	decoder := decoder{vm: vm, text: r.job.Input, exact: r.keep}
 	input, err := decoder.decode()
 	if err != nil {
-		return nil, fmt.Errorf("input: %w", err) // the server has already checked the input
+		return nil, fmt.Errorf("input: %w", err) // cannot fail, because the server has already checked the input
 	}
 	if len(r.exact) > 0 {
 		r.installExact(vm)
@@ -218,7 +219,7 @@ func find(exports, main goja.Value) (entry goja.Callable, kind string) {
 			kind = typeOf(fallback)
 		}
 		candidates = append(candidates, fallback, object.Get("main"))
-		// export default { main }, and CommonJS, where module.exports is the default
+		// the forms export default { main } and CommonJS, where module.exports is the default
 		if inner, ok := fallback.(*goja.Object); ok && kindOf(inner) != functionObject {
 			candidates = append(candidates, inner.Get("default"), inner.Get("main"))
 			if len(inner.Keys()) == 0 {
@@ -267,7 +268,8 @@ func noEntry(file, kind string) error {
 // EntryAdvice describes the valid forms of an entry.
 const EntryAdvice = "export a default function, export a function main, or declare function main(input, ctx)."
 
-// require throws for a computed name in require or import. Modules with a literal name were bundled.
+// require throws an error for a computed name in require or import. The bundler has already replaced imports with a
+// literal name.
 func (r *run) require(call goja.FunctionCall) goja.Value {
 	vm, name := r.vm.Load(), call.Argument(0).String()
 	if r.job.Restricted {
@@ -276,7 +278,7 @@ func (r *run) require(call goja.FunctionCall) goja.Value {
 	panic(throw(vm, "Error", bundle.Refusal(r.program.files, name)))
 }
 
-// throw creates an error of a JavaScript class. The caller panics with it inside a function that a program calls.
+// throw creates an error of a JavaScript class. A Go function that the program calls panics with it.
 func throw(vm *goja.Runtime, class, message string) goja.Value {
 	constructor, ok := vm.GlobalObject().Get(class).(*goja.Object)
 	if !ok {
@@ -353,7 +355,7 @@ func (r *run) progress(call goja.FunctionCall) goja.Value {
 // maxCall is the maximum size of a host call's arguments in bytes. The server has the same limit.
 const maxCall = 1 << 20
 
-// call sends a host call and waits for its reply. It first sends all pending output of the program.
+// call sends a host call and waits for its reply. Before that, it sends all pending output of the program.
 func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Value {
 	if name == "" || len(name) > maxCallName {
 		panic(vm.NewTypeError("the name of a host function must have 1 to %d bytes", maxCallName))

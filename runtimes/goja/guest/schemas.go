@@ -12,8 +12,9 @@ import (
 
 // Schemas of the program
 //
-// A program may export schemas named input and output, from any library that implements the interface Standard Schema, such
-// as Zod. Such a schema can check more than a JSON Schema. main receives the value that the input schema returns.
+// A program may export schemas named input and output, from any library that implements the interface Standard Schema,
+// such as Zod. A schema of a library can check more than a JSON Schema. main receives the value that the input schema
+// returns.
 
 // standard is the name of the property of a schema that contains the functions of Standard Schema.
 const standard = "~standard"
@@ -35,7 +36,7 @@ func exported(exports goja.Value, name string) (schema *goja.Object, validate go
 		return nil, nil
 	}
 	holders := []*goja.Object{object}
-	if inner, ok := object.Get("default").(*goja.Object); ok { // CommonJS, where module.exports is the default
+	if inner, ok := object.Get("default").(*goja.Object); ok { // the form of CommonJS, where module.exports is the default
 		holders = append(holders, inner)
 	}
 	for _, holder := range holders {

@@ -23,11 +23,13 @@ const (
 	maxReply     = 20 << 20
 	maxInterrupt = 4 << 10
 
-	// maxStack is the maximum stack size in bytes, far more than a program needs that passes the pre-checks and limits. If
-	// it is exceeded, the worker crashes at once with a message that the server recognizes, before its memory is used up.
+	// maxStack is the maximum stack size in bytes. A program that passes the pre-checks and limits needs far less. If a
+	// program exceeds it, the worker crashes at once with a message that the server recognizes, before its memory is used
+	// up.
 	maxStack = 64 << 20
 
-	// gcPercent trades memory for speed: a VM becomes garbage after a few hundred microseconds.
+	// gcPercent is high, because it saves time at the cost of memory: a VM becomes garbage after a few hundred
+	// microseconds.
 	gcPercent = 400
 )
 
@@ -36,13 +38,13 @@ const (
 func Serve(conn net.Conn) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetGCPercent(gcPercent)
-	// A program has one thread. The other goroutines only read frames or start timers. Running them on the same thread costs
-	// less than waking a second thread twice per run.
+	// Use one processor. A program has one thread, and the other goroutines only read frames or start timers. Running them
+	// on the same thread costs less than waking a second thread twice per run.
 	runtime.GOMAXPROCS(1)
 	return serve(conn)
 }
 
-// worker is the state that is kept between runs, such as compiled programs and an unused VM.
+// worker is the state that remains between runs, such as compiled programs and an unused VM.
 type worker struct {
 	out      *frames.Writer
 	programs *lru.Cache[string, *program]
@@ -50,11 +52,11 @@ type worker struct {
 	fresh    int64                    // memory in use before the first run
 	base     int64                    // memory in use before the current run
 	kept     int64                    // bytes that may stay in use between runs
-	scripts  map[string]*goja.Program // this package's scripts that a program needed so far
+	scripts  map[string]*goja.Program // scripts of this package that a program has needed so far
 
-	loadTime  time.Duration // limits for programs that are loaded ahead: time and allocated bytes
+	loadTime  time.Duration // limits for programs that are loaded in advance: time and allocated bytes
 	loadBytes int64
-	candidate *candidate              // the next program to load ahead
+	candidate *candidate              // the next program to load in advance
 	prepared  []*run                  // runs without a job whose programs are loaded, the oldest first
 	preparing atomic.Pointer[signals] // signals of the run that is being prepared, nil if there is none
 	arrived   atomic.Int64            // jobs that the server sent
@@ -91,7 +93,7 @@ func (w *worker) serve(conn net.Conn) error {
 			break
 		}
 		if err := w.carryOut(next); err != nil {
-			_ = conn.Close() // ends the listener
+			_ = conn.Close() // closing the connection ends the goroutine that listens
 			return errors.Join(err, <-failed)
 		}
 	}
@@ -101,15 +103,15 @@ func (w *worker) serve(conn net.Conn) error {
 	return nil
 }
 
-// listen dispatches the messages of the server: jobs to the worker, replies and interrupts to the latest job. An
-// interrupt that arrives after the end of its job still goes to that job and has no effect.
+// listen dispatches the messages of the server. Jobs go to the worker; replies and interrupts go to the latest job. An
+// interrupt that arrives after the end of its job has no effect.
 func listen(conn net.Conn, w *worker, jobs chan<- order, ended <-chan struct{}) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
 	var current *signals
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
-			w.announce() // there is no job, but a preparation must stop so that the worker can end
+			w.announce() // the connection has closed without a job, so stop the preparation of a run and let the worker end
 			if current != nil {
 				current.hangUp()
 			}
@@ -155,10 +157,10 @@ func (w *worker) carryOut(o order) error {
 	key := o.job.key()
 	program, _ := w.programs.Get(key)
 	if program == nil && len(o.job.Files) == 0 {
-		return w.out.Write(frames.Need, nil) // the complete job comes next
+		return w.out.Write(frames.Need, nil) // the server now sends the job again with all files
 	}
 	w.out.Hold(frames.Started, func() []byte { return strconv.AppendInt(nil, time.Since(began).Microseconds(), 10) })
-	if program == nil { // compilation can be slow and can crash the worker
+	if program == nil { // report the start first, because compilation can be slow and can crash the worker
 		if err := w.out.Flush(); err != nil {
 			return err
 		}
@@ -173,7 +175,7 @@ func (w *worker) carryOut(o order) error {
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
 	}
-	// This work follows the result, so no caller waits for it.
+	// This work is done after the result is sent, so that no caller waits for it.
 	w.suggest(r)
 	w.refill()
 	return nil

@@ -20,12 +20,13 @@ func (r *run) callTool(vm *goja.Runtime, reference, input goja.Value) goja.Value
 	})
 }
 
-// settled calls work and returns a promise that is already resolved with its result, or rejected with its exception.
+// settled calls work. It returns a promise that is already resolved with the result of work, or rejected with its
+// exception.
 func settled(vm *goja.Runtime, work func() goja.Value) goja.Value {
 	promise, resolve, reject := vm.NewPromise()
 	var result goja.Value
 	err := guarded(vm, func() { result = work() })
-	switch thrown := err.(type) { //nolint:errorlint // guarded returns the errors of goja as they are
+	switch thrown := err.(type) { //nolint:errorlint // guarded returns errors of goja unchanged
 	case nil:
 		_ = resolve(result)
 	case *goja.Exception:
@@ -36,7 +37,7 @@ func settled(vm *goja.Runtime, work func() goja.Value) goja.Value {
 	return vm.ToValue(promise)
 }
 
-// toolFailure returns the object that describes a failed run of a called agent to the program.
+// toolFailure returns the JavaScript object that describes a failed run of a called agent.
 func toolFailure(vm *goja.Runtime, failure runtimes.ToolFailure) goja.Value {
 	object := vm.NewObject()
 	for name, text := range map[string]string{"reference": failure.Reference, "type": failure.Type, "message": failure.Message, "runId": failure.RunID} {
@@ -45,12 +46,13 @@ func toolFailure(vm *goja.Runtime, failure runtimes.ToolFailure) goja.Value {
 	return object
 }
 
-// agents returns the exports of the module "agents": a function for each name, which calls the agent of that name. The
-// server knows which agents the program may call.
+// agents returns the exports of the module "agents": one function for each name. The function calls the agent with that
+// name. The server checks which agents the program may call.
 func (r *run) agents(vm *goja.Runtime) goja.Value {
 	stubs := vm.NewProxy(vm.NewObject(), &goja.ProxyTrapConfig{
 		Get: func(_ *goja.Object, name string, _ goja.Value) goja.Value {
-			if name == "then" || name == "default" || name == "__esModule" { // names that loaders of modules look for
+			// Names that module loaders read from any exports.
+			if name == "then" || name == "default" || name == "__esModule" {
 				return goja.Undefined()
 			}
 			return function(vm, name, func(call goja.FunctionCall) goja.Value {
@@ -58,7 +60,8 @@ func (r *run) agents(vm *goja.Runtime) goja.Value {
 			})
 		},
 	})
-	return vm.CreateObject(vm.ToValue(stubs).ToObject(vm)) // the loader copies own properties and keeps the prototype
+	// The functions are in the prototype, because the loader copies own properties and keeps the prototype.
+	return vm.CreateObject(vm.ToValue(stubs).ToObject(vm))
 }
 
 // agentsMaker creates the global that the module "agents" exports.

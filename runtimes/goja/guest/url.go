@@ -16,7 +16,7 @@ var urlSource string
 // urlClasses runs url.js in the VM once and returns its exports.
 func (r *run) urlClasses(vm *goja.Runtime) *goja.Object {
 	return r.script(vm, "url.js", urlSource, func(native *goja.Object) {
-		// Strings that pass through Go have no lone surrogates: they become U+FFFD, as the standard requires.
+		// Strings that pass through Go lose lone surrogates: these become U+FFFD, as the URL standard requires.
 		method(vm, native, "text", func(call goja.FunctionCall) goja.Value { return vm.ToValue(call.Argument(0).String()) })
 		method(vm, native, "kind", func(call goja.FunctionCall) goja.Value { return vm.ToValue(received(call.Argument(0))) })
 		method(vm, native, "parse", func(call goja.FunctionCall) goja.Value { return parseURL(vm, call) })
@@ -26,7 +26,7 @@ func (r *run) urlClasses(vm *goja.Runtime) *goja.Object {
 }
 
 // parseURL implements parse(input, base). For an invalid URL it returns undefined. Otherwise it returns a function
-// part(name, value), which returns a part of the URL, or sets it if there is a second argument.
+// part(name, value). With one argument, part returns a part of the URL; with two, it sets that part.
 func parseURL(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	var parsed *whatwg.Url
 	var err error
@@ -101,7 +101,7 @@ func setPart(u *whatwg.Url, name, value string) {
 	}
 }
 
-// origin returns the origin of a URL as text. It returns "null" for schemes that have none.
+// origin returns the origin of a URL as text. It returns "null" if the scheme has no origins.
 func origin(u *whatwg.Url) string {
 	switch u.Scheme() {
 	case "http", "https", "ws", "wss", "ftp":
@@ -126,8 +126,8 @@ func decodeForm(vm *goja.Runtime, query string) goja.Value {
 	return vm.NewArray(pairs...)
 }
 
-// unescape decodes percent escapes. It keeps a percent sign without two hexadecimal digits, and replaces bytes that are
-// not UTF-8.
+// unescape decodes percent escapes. A percent sign that is not followed by two hexadecimal digits stays unchanged.
+// Bytes that are not UTF-8 become U+FFFD.
 func unescape(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
@@ -160,7 +160,7 @@ func encodeForm(vm *goja.Runtime, pairs goja.Value) string {
 	return strings.Join(fields, "&")
 }
 
-// received describes the value of a wrong argument as Node does.
+// received describes the value of an invalid argument as Node does.
 func received(v goja.Value) string {
 	switch {
 	case goja.IsUndefined(v), goja.IsNull(v):

@@ -1,5 +1,5 @@
-// URL and URLSearchParams of the WHATWG URL Standard. Go parses and changes URLs; this file has the interface of the
-// two classes, as programs see it.
+// URL and URLSearchParams of the WHATWG URL Standard. The Go code parses and changes URLs; this file implements the two
+// classes.
 (function (native) {
   "use strict";
   const failure = (code, message, more) => Object.assign(new TypeError(message), { code, ...more });
@@ -47,7 +47,7 @@
       }
       const iterator = init[Symbol.iterator];
       if (iterator === undefined || iterator === null) {
-        const pairs = new Map(); // of two keys that become the same text, the last value stays
+        const pairs = new Map(); // if two keys become the same text, the last value is used
         for (const key of Reflect.ownKeys(init)) {
           if (Reflect.getOwnPropertyDescriptor(init, key)?.enumerable) pairs.set(text(key), text(init[key]));
         }
@@ -140,7 +140,7 @@
 
   const parse = (input, base) => native.parse(`${input}`, base === undefined ? undefined : `${base}`);
 
-  // The parts that are read and written one to one, in the order in which Node lists them.
+  // Names of the parts that have a simple getter and setter, in the order in which Node lists them.
   const parts = ["protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
 
   class URL {

@@ -52,8 +52,9 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	})
 }
 
-// script executes one of this package's scripts in the VM, unless it was executed before, and returns its exports. A script
-// is a function whose argument is an object with Go functions, which bind adds. The worker compiles each script once.
+// script executes one of this package's scripts in the VM and returns its exports. If the script was executed before,
+// it only returns the exports. A script is a function whose argument is an object with Go functions, which bind adds.
+// The worker compiles each script once.
 func (r *run) script(vm *goja.Runtime, name, source string, bind func(native *goja.Object)) *goja.Object {
 	if exports, ok := r.modules[name]; ok {
 		return exports
@@ -65,7 +66,7 @@ func (r *run) script(vm *goja.Runtime, name, source string, bind func(native *go
 			program, err = goja.CompileAST(tree, true)
 		}
 		if err != nil {
-			panic(err) // the script is part of this package
+			panic(err) // cannot fail, because the script is part of this package
 		}
 		r.worker.scripts[name] = program
 	}
@@ -128,8 +129,8 @@ func decodeText(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	return vm.ToValue(text)
 }
 
-// decoded decodes bytes. Invalid sequences become U+FFFD, as in browsers: one for each longest part that starts a
-// character.
+// decoded decodes bytes. Invalid sequences become U+FFFD, as in browsers: one U+FFFD for each longest sequence that is
+// the start of a character.
 func decoded(encoding encoding.Encoding, data []byte) string {
 	text, err := encoding.NewDecoder().Bytes(data)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Web globals that goja lacks, in plain JavaScript. The file is small and runs only in programs that name one of them.
+// Globals of the web platform that goja lacks, in plain JavaScript. This file runs only in programs that contain the
+// name of one of them.
 (function (native) {
   "use strict";
   const hidden = (target, members) => {
@@ -196,7 +197,7 @@
   }
   tag(TextDecoder, "TextDecoder");
 
-  // unfinished counts the bytes of an incomplete character at the end.
+  // unfinished returns the number of bytes of an incomplete character at the end.
   const unfinished = (bytes, label) => {
     if (label === "utf-16le") return bytes.length % 2;
     if (label !== "utf-8") return 0;
@@ -267,7 +268,7 @@
   };
   Object.defineProperty(structuredClone, "name", { value: "structuredClone" });
 
-  // A run is short and releases all its memory at its end. The language allows a reference that is never released.
+  // This WeakRef keeps its target alive, which the language allows. A run is short and releases all memory at its end.
   class WeakRef {
     #target;
     constructor(target) {
@@ -282,7 +283,8 @@
   }
   tag(WeakRef, "WeakRef");
 
-  // The language allows a registry that never calls back. As targets are never released, none does.
+  // This FinalizationRegistry never calls its callback, which the language allows. Targets are not released before the
+  // end of the run.
   class FinalizationRegistry {
     #tokens = new Set();
     constructor(callback) {
@@ -311,7 +313,7 @@
     const missing = (target, members) => {
       for (const [key, value] of Object.entries(members)) if (!Object.hasOwn(target, key)) hidden(target, { [key]: value });
     };
-    // goja_nodejs knows utf8, hex and base64, and treats every other name as utf8.
+    // goja_nodejs supports utf8, hex and base64, and treats every other name as utf8.
     const known = { utf8: "utf8", "utf-8": "utf8", hex: "hex", base64: "base64", base64url: "base64url", latin1: "latin1", binary: "latin1", ascii: "ascii", utf16le: "utf16le", "utf-16le": "utf16le", ucs2: "utf16le", "ucs-2": "utf16le" };
     const encodingOf = (name) => {
       const encoding = name === undefined || name === null ? "utf8" : known[String(name).toLowerCase()];

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// wordSet is the set of globals and patched methods whose names occur in a program. Only these are installed in the VM,
-// which saves time for small programs.
+// wordSet is the set of globals and patched methods whose names occur in a program. Only the members of the set are
+// installed in the VM, which saves time for small programs.
 type wordSet map[string]bool
 
-// everything is in the set of a program that can access globals without containing their names, for example with eval.
+// everything is in the set of a program that may use globals whose names it does not contain, for example through eval.
 const everything = "*"
 
 func (w wordSet) has(names ...string) bool {
@@ -24,14 +24,14 @@ func (w wordSet) has(names ...string) bool {
 	return false
 }
 
-// wholeConsole is in the set of a program that uses the console in another way than by calls such as console.log.
+// wholeConsole is in the set of a program that does not only call methods of the console by name, as in console.log.
 const wholeConsole = "console…"
 
 // bigLiteral is in the set of a program with a BigInt literal.
 const bigLiteral = "1n"
 
-// scan returns the set of a source. It searches the text for known words without parsing it. A word that occurs only in a
-// string or comment is also found; this is harmless and costs a few microseconds.
+// scan returns the set of a source. It searches the text for known words without parsing the text. It also finds words
+// that occur only in strings or comments. This has no effect on the program and costs a few microseconds.
 func scan(source string) wordSet {
 	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
 	for _, name := range consoleMethods() {

@@ -12,7 +12,7 @@ import (
 	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
 )
 
-// Kinds of host objects. An object's ID has the kind in its first byte and a number in its last byte.
+// Kinds of host objects. The first byte of an object's ID is the kind, and the last byte is a number.
 const (
 	ctxObject      = 1
 	responseObject = 2
@@ -38,8 +38,8 @@ func (a *arena) attribute(name string, value uint32) *pb.NodePair {
 	return &pb.NodePair{Key: a.text(name), Value: value}
 }
 
-// call returns the code that calls main with the input, like the engine for Python. If the first parameter is named input,
-// it receives the whole input. Otherwise the parameters receive the properties of the input with their names.
+// call returns the code that calls main with the input. It follows the rules of the Python engine: a first parameter
+// named input receives the whole input; other parameters receive the property with their name.
 func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) {
 	values := &arena{}
 	feed := &pb.Feed{}
@@ -72,7 +72,7 @@ func (s *session) call(main function) (*pb.Feed, *runtimes.ProgramError, error) 
 					rest[k] = v
 				}
 			}
-			value, _ = json.Marshal(rest) // valid JSON always marshals
+			value, _ = json.Marshal(rest) // marshaling valid JSON never fails
 		case i == 0 && (name == "input" || name == "" && p.name != ""):
 			value = s.job.Input
 		case name == "ctx" || name == "context":
@@ -112,8 +112,8 @@ func (f function) skill() bool {
 	return f.name == "run" && len(f.parameters) >= 2 && f.parameters[0].name == "action" && f.parameters[1].name == "args"
 }
 
-// action returns the code that calls a skill. If the input has the property action, the skill receives it and the property
-// args; otherwise it receives the action "run" and the whole input.
+// action returns the code that calls a skill, run(action, args). If the input has the property action, the skill
+// receives the properties action and args. Otherwise it receives the action "run" and the whole input.
 func (s *session) action(feed *pb.Feed, values *arena, properties map[string]json.RawMessage, isObject bool) (*pb.Feed, *runtimes.ProgramError, error) {
 	action, args := json.RawMessage(`"run"`), s.job.Input
 	var name string
@@ -131,7 +131,7 @@ func (s *session) action(feed *pb.Feed, values *arena, properties map[string]jso
 	return feed, nil, nil
 }
 
-// takes reports whether a parameter can receive the property with a name.
+// takes reports whether the function has a parameter with a name that can be passed by name.
 func (f function) takes(name string) bool {
 	for _, p := range f.parameters {
 		if p.name == name && !p.positional {
@@ -156,7 +156,7 @@ func (s *session) context(values *arena) uint32 {
 	return values.instance("Context", ctxObject, 0, values.attribute("env", values.object(s.job.Env)))
 }
 
-// answer executes a call of the program and returns the reply to the interpreter.
+// answer executes a call that the program makes and returns the reply to the interpreter.
 func (s *session) answer(event *pb.ChildEvent) (*pb.ParentRequest, error) {
 	switch kind := event.GetKind().(type) {
 	case *pb.ChildEvent_FunctionCall:
@@ -183,7 +183,7 @@ func raises(kind, message string) *pb.ExtFunctionResult {
 	return &pb.ExtFunctionResult{Kind: &pb.ExtFunctionResult_Error{Error: &pb.RaisedException{ExcType: kind, Message: &message}}}
 }
 
-// system replies to a call of the operating system. A program can only read its environment and sleep.
+// system replies to a call of the operating system. A program can only read its environment variables and sleep.
 func (s *session) system(call *pb.OsCall) *pb.ParentRequest {
 	values := &arena{}
 	switch kind := call.GetCall().(type) {
@@ -219,7 +219,7 @@ func (s *session) function(call *pb.FunctionCall) (*pb.ParentRequest, error) {
 	return s.answered(call.GetCallId(), values, result, err)
 }
 
-// answered returns the reply to a call: its result, or the exception for its error.
+// answered returns the reply to a call: the result, or the exception for an error.
 func (s *session) answered(id uint32, values *arena, result uint32, err error) (*pb.ParentRequest, error) {
 	var refused *runtimes.CallError
 	var bad *flaw
@@ -246,7 +246,7 @@ func (s *session) refusal(e *runtimes.CallError) *pb.ExtFunctionResult {
 	return raises("RuntimeError", e.Message)
 }
 
-// given holds the arguments of a call as JSON.
+// given holds the arguments of a call, each as JSON.
 type given struct {
 	list  []json.RawMessage
 	named map[string]json.RawMessage
@@ -283,8 +283,8 @@ func arguments(call *pb.FunctionCall) (given, error) {
 	return g, nil
 }
 
-// pop returns an argument by position or, if there is none, by name, and removes a named one. It returns nil if the argument
-// is missing.
+// pop returns an argument by position or, if there is none, by name. It removes a named argument, so that unknown names
+// remain. It returns nil if the argument is missing.
 func (g *given) pop(position int, name string) json.RawMessage {
 	if position < len(g.list) {
 		return g.list[position]
@@ -368,8 +368,8 @@ func orElse(value json.RawMessage, other string) json.RawMessage {
 	return value
 }
 
-// invoke calls a host function and adds its result to values. If the result needs the end of another run, invoke waits for
-// it.
+// invoke calls a host function and adds its result to values. If the called agent's run has not ended, invoke waits for
+// the end of that run.
 func (s *session) invoke(name string, args any, values *arena) (uint32, error) {
 	result, err := s.host.call(name, args)
 	var refused *runtimes.CallError
@@ -393,7 +393,7 @@ func camel(name string) string {
 	return head
 }
 
-// levels maps names of log levels, including those of Python's logging, to the levels of the contract.
+// levels maps names of log levels, including those of Python's module logging, to the log levels of events.
 var levels = map[string]string{"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
 func (s *session) log(g given, values *arena) (uint32, error) {
@@ -427,7 +427,8 @@ func (s *session) log(g given, values *arena) (uint32, error) {
 	return s.invoke("log", args, values)
 }
 
-// callTool calls another agent: ctx.call_tool(reference, input). The properties of the input may also be named arguments.
+// callTool calls another agent: ctx.call_tool(reference, input). The program can also pass the properties of the input
+// as named arguments.
 func (s *session) callTool(g given, values *arena) (uint32, error) {
 	if len(g.list) == 0 || len(g.list) > 2 {
 		return 0, &flaw{message: "ctx.call_tool needs a reference and at most one input; other arguments must be named"}
@@ -513,7 +514,7 @@ func (s *session) fetch(g given, values *arena) (uint32, error) {
 	return values.instance("Response", responseObject, byte(len(s.responses)-1), attributes...), nil
 }
 
-// pairs converts headers to a list of name and value. Programs pass a dict or such a list.
+// pairs converts headers to a list of name and value. A program passes headers as a dict or as such a list.
 func pairs(value json.RawMessage) ([][]string, error) {
 	var list [][]string
 	if json.Unmarshal(value, &list) == nil {

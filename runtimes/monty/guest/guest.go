@@ -30,8 +30,8 @@ type Job struct {
 	Resume    *Waiting          `json:"resume,omitempty"`
 }
 
-// Main must be called first in main. If args are those of a process that runs a Monty program, it runs the program and
-// returns the exit code. Otherwise ours is false.
+// Main must be called first in main. If args are those of a process that runs a Monty program, Main runs the program
+// and returns the exit code. Otherwise ours is false.
 func Main(args []string) (code int, ours bool) {
 	if len(args) != 3 || args[1] != Argument {
 		return 0, false
@@ -79,7 +79,8 @@ func serve(interpreter string) error {
 	return host.send(last)
 }
 
-// end is the last message to the server. End must be the first field, because the server recognizes a long message by it.
+// end is the last message to the server. End must be the first field: the server recognizes a long last message by its
+// beginning.
 type end struct {
 	End  map[string]any `json:"end"`
 	Code int            `json:"code"`
@@ -112,8 +113,8 @@ func (c *channel) read(into any) error {
 	return json.Unmarshal(line, into)
 }
 
-// call calls a host function and waits for its reply. A *runtimes.CallError becomes an exception of the program; other
-// errors end the process.
+// call calls a host function and waits for its reply. If it returns a *runtimes.CallError, the program receives an
+// exception. Any other error ends the process.
 func (c *channel) call(name string, args any) (json.RawMessage, error) {
 	text, err := program.JSON(args)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // parameter is one parameter of main.
 type parameter struct {
 	name       string
-	positional bool // callers cannot pass it by name
+	positional bool // a positional-only parameter, which callers cannot pass by name
 	rest       bool // *args
 	others     bool // **kwargs
 	optional   bool
@@ -41,7 +41,7 @@ func find(source string) (function, bool) {
 	return found, ok
 }
 
-// blank replaces the contents of strings and comments by spaces. Offsets and line numbers stay the same.
+// blank replaces the contents of strings and comments with spaces. Offsets and line numbers do not change.
 func blank(source string) string {
 	out := []byte(source)
 	erase := func(from, to int) {

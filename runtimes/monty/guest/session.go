@@ -28,8 +28,8 @@ const (
 	maxErrorStack = 64 << 10
 )
 
-// unsupported is the start of the interpreter's error message for Python syntax that it does not support. This error occurs
-// before any code runs.
+// unsupported is the start of the interpreter's error message for Python syntax that the interpreter does not support.
+// This error occurs before any code runs.
 const unsupported = "The monty syntax parser does not yet support"
 
 // session runs one program in an interpreter.
@@ -71,7 +71,7 @@ func (s *session) run() (json.RawMessage, *runtimes.ProgramError, error) {
 	return s.result(done)
 }
 
-// result returns the value that main returned as JSON.
+// result reads the value that main returned and encodes it as JSON.
 func (s *session) result(done *pb.Complete) (json.RawMessage, *runtimes.ProgramError, error) {
 	e := &encoder{nodes: done.GetValues().GetNodes(), largest: int(s.job.Largest)}
 	err := e.write(done.GetValue(), "output", 0)
@@ -105,8 +105,8 @@ func (s *session) configure() error {
 	return nil
 }
 
-// feed runs code to its end and executes its calls. isProgram is set if the code is the program itself, and not the call of
-// main.
+// feed runs code to its end and executes the calls that the code makes. isProgram is true for the program itself, and
+// false for the code that calls main.
 func (s *session) feed(feed *pb.Feed, isProgram bool) (*pb.Complete, *runtimes.ProgramError, error) {
 	return s.proceed(&pb.ParentRequest{Kind: &pb.ParentRequest_Feed{Feed: feed}}, isProgram)
 }
@@ -131,7 +131,8 @@ func (s *session) proceed(request *pb.ParentRequest, isProgram bool) (*pb.Comple
 	}
 }
 
-// ask sends a request and returns the first event that needs a reply or ends the code. It prints output events meanwhile.
+// ask sends a request and returns the first event that needs a reply or ends the code. Before that event it prints all
+// output events.
 func (s *session) ask(request *pb.ParentRequest) (*pb.ChildEvent, error) {
 	text, err := proto.Marshal(request)
 	if err != nil {
@@ -228,7 +229,7 @@ func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.Progr
 	return failure
 }
 
-// cut shortens a text that is longer than most bytes: it removes the middle.
+// cut shortens a text to at most most bytes. It removes the middle.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

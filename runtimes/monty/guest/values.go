@@ -16,7 +16,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// arena collects the values of one message. Containers refer to their children by index, and come after them.
+// arena collects the values of one message. Containers refer to their children by index. A container comes after its
+// children.
 type arena struct{ nodes []*pb.MontyNode }
 
 func (a *arena) add(node *pb.MontyNode) uint32 {
@@ -137,7 +138,7 @@ func (a *arena) number(text string) (uint32, error) {
 	return a.add(&pb.MontyNode{Kind: &pb.MontyNode_Bigint{Bigint: &pb.BigInt{Negative: n.Sign() < 0, Magnitude: n.Bytes()}}}), nil
 }
 
-// flaw is the reason why a result is not JSON.
+// flaw is the reason why a result cannot be encoded as JSON.
 type flaw struct{ message, remedy string }
 
 func (f *flaw) Error() string { return f.message }
@@ -149,8 +150,8 @@ type encoder struct {
 	out     bytes.Buffer
 }
 
-// errTooLarge is the error for a result whose JSON is too large. Even a small arena can have a huge JSON, because values can
-// refer to the same value many times.
+// errTooLarge is the error for a result whose JSON is too large. Even a small arena can need a huge JSON text, because
+// its values can refer to the same value many times.
 var errTooLarge = fmt.Errorf("the result is too large")
 
 // write appends the value at an index. path is its path in the result, for error messages.
@@ -261,7 +262,7 @@ func (e *encoder) key(at uint32, path string) (string, error) {
 	return "", &flaw{path + ": a key of type " + name + " is not JSON", "Use strings as keys."}
 }
 
-// step returns the part of a path for the property of an object: .name, or ["name"] if the name is not an identifier.
+// step returns the part of a path for a property of an object: .name, or ["name"] if the name is not an identifier.
 func step(name string) string {
 	for i, c := range name {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
@@ -294,7 +295,7 @@ func decimal(f float64) string {
 	return text
 }
 
-// described returns the name of a value's type, and a remedy that makes the value valid in JSON.
+// described returns the name of a value's type, and a remedy: how the program can convert the value to JSON.
 func described(node *pb.MontyNode) (name, remedy string) {
 	switch v := node.GetKind().(type) {
 	case *pb.MontyNode_Bytes:

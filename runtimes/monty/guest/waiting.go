@@ -8,19 +8,20 @@ import (
 	pb "github.com/atelier-run/atelier/runtimes/monty/montypb"
 )
 
-// Version is the version of the interpreter that this package supports. A saved state can only be continued by the version
-// that wrote it.
+// Version is the version of the interpreter that this package supports. Only the version that wrote a saved state can
+// continue from it.
 const Version = "1.4.0"
 
-// mostState is the maximum size of the saved state of a waiting program in bytes, so that it fits into a host call. A larger
-// state is not saved.
+// mostState is the maximum size of the saved state of a waiting program in bytes. A state of this size fits into a host
+// call. A larger state is not saved.
 const mostState = 640 << 10
 
 // Waiting is the saved state of a program that waits for the end of another run. Another process can continue it.
 type Waiting struct {
-	RunID     string      `json:"runId"`
-	Maker     string      `json:"maker,omitempty"` // version of the interpreter that wrote the state
-	State     []byte      `json:"state,omitempty"` // empty if the program cannot be continued
+	RunID string `json:"runId"`
+	Maker string `json:"maker,omitempty"` // version of the interpreter that wrote the state
+	// The interpreter's saved state; empty if another process cannot continue the program.
+	State     []byte      `json:"state,omitempty"`
 	Responses []*response `json:"responses,omitempty"`
 }
 

@@ -19,8 +19,9 @@ import (
 // RoleName is the name of the role that Serve implements.
 const RoleName = "bundle"
 
-// maxStack is the maximum stack size in bytes, far more than a source needs that passes the pre-checks. If it is exceeded,
-// the worker crashes at once with a message that the server recognizes, instead of using up its memory first.
+// maxStack is the maximum stack size in bytes. A source that passes the pre-checks needs far less. If the bundler
+// exceeds it, the worker crashes at once with a message that the server recognizes, instead of using up its memory
+// first.
 const maxStack = 64 << 20
 
 // Job is the payload of the Job frame.

@@ -18,7 +18,7 @@ var source string
 func Source() string { return source }
 
 // Imports returns the modules that a program under these rules may import. The default modules only compute and have no
-// access to anything outside.
+// access to files, the network or processes.
 func Imports(r runtimes.Rules) []string {
 	if len(r.Imports) > 0 {
 		return slices.Sorted(slices.Values(r.Imports))

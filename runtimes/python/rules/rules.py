@@ -1,18 +1,20 @@
-# The rule pack "restricted". It shares one namespace with the guest script and with the checker of inspections. It checks a
-# program twice: its syntax tree before the run, and the objects in its modules during the run. Deliberate attacks can
-# bypass both; the sandbox is the security boundary. The rules ensure that a program does only what it appears to do.
+# The rule pack "restricted". This file shares one namespace with the guest script and with the checker of inspections.
+# It checks a program twice: the syntax tree before the run, and the objects in modules during the run. The rules ensure
+# that a program does only what its source shows. A deliberate attack can bypass both checks; the sandbox is the
+# security boundary.
 import builtins
 import os
 import sys
 
-# Protocols that a program's own classes need by name. Other names with two underscores give access to the interpreter.
+# Special names that a program's own classes may define and use. Other names with two underscores give access to the
+# interpreter.
 PROTOCOLS = frozenset(f"__{name}__" for name in (
     "abs add aenter aexit aiter all and anext await bool call complex contains delitem divmod doc enter eq exit float floordiv format "
     "ge getitem gt hash iadd iand imul index init int invert ior isub iter itruediv ixor le len length_hint lshift lt matmul missing mod mul "
     "name ne neg new next or pos post_init pow qualname radd rand reversed rfloordiv rmod rmul ror round rpow rshift rsub rtruediv rxor "
     "slots str repr sub truediv version xor"
 ).split())
-# Attributes of frames, generators and code objects that expose the interpreter.
+# Attributes of frames, generators and code objects that give access to the interpreter.
 INNARDS = frozenset(
     "ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin f_back f_builtins f_code f_globals f_lineno f_locals f_trace "
     "gi_code gi_frame gi_yieldfrom tb_frame tb_lasti tb_next co_code co_consts func_globals".split())
@@ -31,7 +33,8 @@ REFUSED = {
 
 
 class RuleError(ImportError):
-    """A rule rejects this. It is an ImportError so that a program may test whether a module exists."""
+    """A rule rejects a part of the program. The class is an ImportError, so that a program can test whether a module
+    exists."""
 
     def __init__(self, rule, message, remedy):
         super().__init__(message)
@@ -45,7 +48,8 @@ class Rules:
     # Allowed modules
 
     def own(self, name):
-        """Returns whether a top-level name is a file of the agent, and not a library module that the file cannot hide."""
+        """Reports whether a top-level module name is a file of the agent. A library module comes first, so a file with
+        the name of one does not count."""
         top = name.partition(".")[0]
         path = os.path.join(self.root, top)
         return top not in sys.stdlib_module_names and (os.path.isfile(path + ".py") or os.path.isdir(path))
@@ -73,7 +77,7 @@ class Rules:
     # Before the run: the syntax tree
 
     def broken(self, tree):
-        """Yields (node, RuleError) for each violation of the rules, in no order."""
+        """Yields (node, RuleError) for each violation of the rules, in any order."""
         import ast
         bound = set()
         for node in ast.walk(tree):
@@ -93,7 +97,7 @@ class Rules:
         if isinstance(node, ast.Import):
             wanted = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            # "from urllib import parse" imports urllib.parse.
+            # "from urllib import parse" imports the module urllib.parse.
             wanted = [node.module] if not self.above_listed(node.module) or self.listed(node.module) else [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             wanted = []
@@ -105,7 +109,7 @@ class Rules:
         elif isinstance(node, ast.Attribute):
             names = [node.attr]
         elif isinstance(node, getattr(ast, "MatchClass", ())):
-            names = node.kwd_attrs  # a pattern reads attributes
+            names = node.kwd_attrs  # a class pattern reads attributes with these names
         else:
             names = []
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -116,16 +120,17 @@ class Rules:
         if isinstance(node, ast.Name) and node.id in REFUSED and node.id not in bound:
             yield refuse_builtin(node.id)
 
-    # During the run: the objects in a module
+    # During the run: the objects in modules
 
     def builtins(self):
-        """Returns the built-in functions for the agent's modules. Library modules keep their own."""
+        """Returns the built-in functions for the agent's modules. Library modules use the original ones."""
         given = dict(vars(builtins))
         for name in REFUSED:
             if name in given:
                 given[name] = refusal(name)
         given["__import__"] = self.import_
-        # The names of parameters are in __code__, which the caller of a skill reads. They have no other use here.
+        # The caller of a skill reads the names of its parameters from __code__, so getattr allows this name. Programs
+        # have no other use for it.
         given.update(getattr=guarded(getattr, "__code__"), setattr=guarded(setattr), delattr=guarded(delattr), hasattr=guarded(hasattr))
         for name in ("__loader__", "__spec__"):
             given.pop(name, None)
@@ -148,11 +153,12 @@ class Rules:
         if fromlist:
             return self.facade(name, sys.modules[name])
         top = name.partition(".")[0]
-        self.facades.pop(top, None)  # this import may have added a module to it
+        self.facades.pop(top, None)  # this import may have added a submodule to the module
         return self.facade(top, module)
 
     def facade(self, name, module):
-        """Returns a module with its public objects, and without the modules that it uses itself."""
+        """Returns a copy of a module with its public objects. The copy lacks the modules that the original imports for
+        itself."""
         if name in self.facades:
             return self.facades[name]
         shown = self.facades[name] = type(sys)(name, module.__doc__)
@@ -167,7 +173,7 @@ class Rules:
                 self.facades.pop(inner, None)
                 value = self.facade(inner, value)
             elif not self.listed(name):
-                continue  # needed for its listed submodule
+                continue  # only submodules of this module are allowed, so its other objects are not copied
             setattr(shown, key, value)
 
         def hidden(key):
@@ -180,7 +186,7 @@ class Rules:
         return shown
 
     def govern(self):
-        """Sets the same built-in functions in the agent's other modules as in its entry."""
+        """Makes imports of the agent's other modules use the same built-in functions as the entry."""
         import importlib.machinery
         rules = self
 
@@ -203,7 +209,7 @@ class Rules:
 
 
 def plain(name):
-    """Returns whether an attribute of this name is allowed."""
+    """Reports whether an attribute with this name is allowed."""
     return name not in INNARDS and (not (name.startswith("__") and name.endswith("__")) or name in PROTOCOLS)
 
 

@@ -112,12 +112,12 @@ type kind struct {
 	IntrinsicName string          `json:"intrinsicName"`
 }
 
-// symbol is a named declaration in the program.
+// symbol is a named declaration in the program, in the form of the compiler's API.
 type symbol struct {
 	ID           int      `json:"id"`
 	Name         string   `json:"name"`
 	Flags        uint     `json:"flags"`
-	Declarations []string `json:"declarations"` // each ends in .PATH
+	Declarations []string `json:"declarations"` // handles of the declarations; each ends in a dot and the path of its file
 }
 
 // file returns the path of the symbol's first declaration.
@@ -166,8 +166,8 @@ const (
 	isUnion           = 1 << 27
 	isIntersection    = 1 << 28
 
-	isReference = 1 << 2  // of objectFlags
-	isOptional  = 1 << 24 // of a symbol
+	isReference = 1 << 2  // a flag of objectFlags
+	isOptional  = 1 << 24 // a flag of a symbol
 	isMethod    = 1 << 13
 	isAccessor  = 1<<15 | 1<<16
 

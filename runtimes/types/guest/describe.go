@@ -14,12 +14,12 @@ import (
 	"unicode/utf16"
 )
 
-// These constants limit a description.
+// Limits of a description of types.
 const (
 	maxNodes = 10_000
 	maxDepth = 100
 	maxNotes = 100
-	maxText  = 2000 // bytes of a description
+	maxText  = 2000 // maximum size of the text of a description, in bytes
 )
 
 // object is a JSON object, such as a schema.
@@ -35,7 +35,7 @@ type walker struct {
 	*client
 	entry  string
 	output bool
-	about  string // schema for new notes, such as input
+	about  string // name of the schema that new notes are about, such as input
 	notes  []Note
 	texts  map[string][]byte
 
@@ -120,11 +120,12 @@ func (w *walker) schemas(exports []symbol) map[string]Note {
 	return found
 }
 
-// explained lists the compiler errors after which a type becomes any: unknown names and modules, and types that cannot
-// be computed.
+// explained lists the compiler errors that turn a type into any: unknown names, unknown modules, and types that the
+// compiler cannot compute.
 var explained = []int{2304, 2305, 2307, 2503, 2552, 2589, 2614, 2694, 7016}
 
-// diagnose rejects a program with syntax errors, and adds notes about types that the compiler could not find.
+// diagnose rejects a program with syntax errors. For other programs it adds notes about types that the compiler could
+// not find.
 func (w *walker) diagnose() error {
 	var found []diagnostic
 	if err := w.ask("getSyntacticDiagnostics", nil, &found); err != nil {
@@ -136,7 +137,7 @@ func (w *walker) diagnose() error {
 	if err := w.ask("getSemanticDiagnostics", nil, &found); err != nil {
 		return err
 	}
-	var named []string // types from the editor that already have a note
+	var named []string // those of the types Input and Output that already have a note; only the editor declares these types
 	for _, d := range found {
 		if !own(d) || !slices.Contains(explained, d.Code) {
 			continue
@@ -154,7 +155,7 @@ func (w *walker) diagnose() error {
 	return nil
 }
 
-// own reports whether an error is in a file of the program, and not of a package.
+// own reports whether an error is in a file of the program and not in a file of a package.
 func own(d diagnostic) bool {
 	name := relative(d.File)
 	return name != "" && !strings.HasPrefix(name, "node_modules/")
@@ -176,7 +177,7 @@ func (w *walker) located(d diagnostic) Note {
 func (w *walker) text(name string) []byte {
 	text, known := w.texts[name]
 	if !known && name != "" {
-		text, _ = os.ReadFile(path.Join(root, name)) // a note about an unreadable file has no line
+		text, _ = os.ReadFile(path.Join(root, name)) // if the file cannot be read, its notes have no line
 		w.texts[name] = text
 	}
 	return text
@@ -324,8 +325,8 @@ func (w *walker) noteAt(at place, message string) {
 	w.note(Note{File: at.file, Line: w.line(at), Message: message})
 }
 
-// line returns the line of a place. The compiler's API does not return lines, so it is the line of the first
-// declaration of the name after the declaration of its owner.
+// line returns the line of a place. The compiler's API does not return lines. So line searches the source: it takes the
+// first declaration of the name after the declaration of its owner.
 func (w *walker) line(at place) int {
 	text, line := string(w.text(at.file)), 1
 	from := 0
@@ -345,7 +346,7 @@ func (w *walker) nothing(at place, reason string) (object, error) {
 	return object{}, nil
 }
 
-// document describes a type as a whole document.
+// document describes a type as a complete schema document.
 func (w *walker) document(t kind, at place) (object, error) {
 	w.nodes, w.active, w.repeated, w.names, w.definitions = 0, nil, map[int]bool{}, map[int]string{}, object{}
 	schema, err := w.of(t, at)
@@ -393,7 +394,7 @@ func (w *walker) of(t kind, at place) (object, error) {
 		return object{"type": "object"}, nil
 	case f&isNever != 0:
 		return object{"not": object{}}, nil
-	case f&isUnion != 0 && t.AliasSymbol != 0: // a named union may refer to itself
+	case f&isUnion != 0 && t.AliasSymbol != 0: // a union with a name may refer to itself
 		return w.named(t, symbol{}, at, func() (object, error) { return w.union(t, at) })
 	case f&isUnion != 0:
 		return w.union(t, at)
@@ -470,7 +471,7 @@ func (w *walker) union(t kind, at place) (object, error) {
 	booleans := false
 	for _, one := range members {
 		switch f := one.Flags; {
-		case f&(isUndefined|isVoid) != 0 && (!w.output || at.owner != ""): // JSON omits a property with this value
+		case f&(isUndefined|isVoid) != 0 && (!w.output || at.owner != ""): // JSON omits a property whose value is undefined
 		case f&isBooleanLiteral != 0 && both == 2:
 			if !booleans {
 				simple = append(simple, "boolean")
@@ -523,7 +524,7 @@ func combined(literals, simple, others []any) object {
 	return object{"anyOf": all}
 }
 
-// enumerated describes literals as enum or const. It adds the type if all have the same.
+// enumerated describes literals as enum or const. If all literals have the same type, it also adds the type.
 func enumerated(literals []any) object {
 	schema := object{"enum": literals}
 	if len(literals) == 1 {
@@ -677,7 +678,7 @@ func (w *walker) items(schema object, t kind, at place) error {
 	return err
 }
 
-// named describes a type that may refer to itself. Only a type that does becomes a definition in $defs.
+// named describes a type that may refer to itself. The type becomes a definition in $defs only if it does.
 func (w *walker) named(t kind, of symbol, at place, describe func() (object, error)) (object, error) {
 	switch {
 	case w.repeated[t.ID] && w.definitions[w.names[t.ID]] != nil:
@@ -792,7 +793,7 @@ func (w *walker) property(one symbol, at place) (schema object, optional bool, e
 		optional = slices.ContainsFunc(members, func(m kind) bool { return m.Flags&isUndefined != 0 })
 	}
 	if at.owner == "" {
-		at.owner = " " // not the root: JSON omits undefined
+		at.owner = " " // only a property, not the root, because JSON omits undefined only in objects
 	}
 	if schema, err = w.of(t, at); err != nil {
 		return nil, false, err
@@ -859,7 +860,7 @@ type tag struct {
 	Text string `json:"text"`
 }
 
-// apply adds the keyword of a tag to a schema. It returns the reason if it cannot, else "".
+// apply adds the keyword of a tag to a schema. If it cannot, it returns the reason, otherwise "".
 func (t tag) apply(schema object, output bool) (reason string) {
 	text := strings.TrimSpace(t.Text)
 	switch t.Name {
@@ -891,7 +892,8 @@ func (t tag) apply(schema object, output bool) (reason string) {
 	return ""
 }
 
-// literal returns the value of a tag: its text as JSON if it is valid JSON, else as a string.
+// literal returns the value of a tag. If the tag's text is valid JSON, the value is decoded from it; otherwise the
+// value is the text.
 func literal(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

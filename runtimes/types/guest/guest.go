@@ -18,7 +18,7 @@ import (
 // Argument is the first argument of a process for which Main describes types.
 const Argument = "describe-types"
 
-// Job is the line that the process reads before it begins.
+// Job is the line with the job, which the process reads before it describes types.
 type Job struct {
 	Entry string `json:"entry"`
 }
@@ -101,7 +101,7 @@ func serve(compiler string) error {
 	if err != nil {
 		return err
 	}
-	// end must be the first member, because the server recognizes a long last message by its beginning.
+	// End must be the first member: the server recognizes a long last message by its beginning.
 	end, err := json.Marshal(struct {
 		End  map[string]any `json:"end"`
 		Code int            `json:"code"`
@@ -123,7 +123,7 @@ const (
 	ambient = ".atelier.globals.d.ts"
 )
 
-// globals declares the globals that the editor also declares: ctx, and the globals of both engines. Other globals are
+// globals declares the same globals as the Studio's editor: ctx, and the globals of both engines. Other globals are
 // unknown, and the modules of Node have no types.
 const globals = `type LogLevel = "debug" | "info" | "warn" | "error";
 type Environment = Readonly<Record<string, string>>;
@@ -175,7 +175,8 @@ func open(c *client, entry string) error {
 	options := map[string]any{
 		"strict": true, "target": "es2023", "lib": []string{"es2023"}, "module": "esnext", "moduleResolution": "bundler", "types": []string{}, "noEmit": true,
 		"allowJs": true, "allowImportingTsExtensions": true, "resolveJsonModule": true, "esModuleInterop": true, "skipLibCheck": true, "jsx": "preserve",
-		"moduleDetection": "force", // a type of the program never merges with a global one
+		// Each file is a module, so that its types never merge with global types of the same name.
+		"moduleDetection": "force",
 	}
 	settings, err := json.Marshal(map[string]any{"compilerOptions": options, "files": []string{entry, probe, ambient}})
 	if err != nil {

@@ -74,7 +74,8 @@ func RegExpAdvice(pattern, flags string) string {
 	return ""
 }
 
-// hasProperty reports whether a pattern contains the escape \p or \P. An escaped backslash before the letter is none.
+// hasProperty reports whether a pattern contains the escape \p or \P. If the backslash itself is escaped, the letter
+// after it is not part of an escape.
 func hasProperty(pattern string) bool {
 	for i := 0; i+1 < len(pattern); i++ {
 		if pattern[i] == '\\' {
@@ -98,8 +99,8 @@ func sentence(text string) string {
 	return text
 }
 
-// Properties returns an error for each regular expression with property escapes. goja would compile them but never
-// match.
+// Properties returns an error for each regular expression with property escapes. goja compiles such an expression, but
+// the expression never matches.
 func Properties(tree *ast.Program) (problems []fault.Detail) {
 	Walk(tree, func(node any) {
 		literal, ok := node.(*ast.RegExpLiteral)
@@ -115,8 +116,8 @@ func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fau
 	return fault.Detail{File: position.Filename, Line: position.Line, Column: position.Column, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Walk visits every node of a tree once. goja's trees have no visitor. Their fields are nodes, slices of nodes and
-// plain values, and the lists of declarations refer to nodes a second time.
+// Walk visits every node of a tree once. It uses reflection, because goja's trees have no visitor. The fields of a node
+// are nodes, slices of nodes and plain values. The lists of declarations refer to some nodes a second time.
 func Walk(tree *ast.Program, visit func(node any)) { WalkFrom(reflect.ValueOf(tree.Body), visit) }
 
 // WalkFrom visits every node below a part of a tree once.

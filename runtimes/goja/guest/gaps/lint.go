@@ -14,7 +14,7 @@ import (
 // global describes a global that exists in Node or browsers, but not in goja.
 type global struct {
 	instead string
-	node    bool // available in Node
+	node    bool // the global exists in Node
 }
 
 func absent() map[string]global {
@@ -48,14 +48,14 @@ func absent() map[string]global {
 	}
 }
 
-// Lint returns the unsupported features that a program uses, in the order of the program. gaps are features that only goja
-// lacks; missing are features that no engine supports. They are warnings, not errors: using the feature throws an error, but
-// the program may never use it, or may check with typeof first.
+// Lint returns the unsupported features that a program uses, in the order of the program. gaps are features that only
+// goja lacks; missing are features that no engine supports. They are warnings and not errors: the program may never
+// reach the code, or may check with typeof first.
 func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 	known := absent()
 	declared, asked := map[string]bool{}, map[string]bool{}
 	var uses []*ast.Identifier
-	names := map[*ast.Identifier]bool{} // names of properties and labels, which are not references
+	names := map[*ast.Identifier]bool{} // names of properties and labels, which do not refer to globals
 	Walk(tree, func(node any) {
 		switch n := node.(type) {
 		case *ast.DotExpression:
@@ -124,7 +124,7 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 		return nil
 	}
 	arguments := n.ArgumentList
-	var known []string // options
+	var known []string // names of the supported options
 	switch dot.Identifier.Name {
 	case "toLocaleString":
 		known = []string{"minimumFractionDigits", "maximumFractionDigits"}
@@ -181,7 +181,7 @@ func unknownOption(options ast.Expression, known []string) string {
 	return ""
 }
 
-// isUndefined reports whether an expression is undefined, which the bundler writes as void 0.
+// isUndefined reports whether an expression is undefined. The bundler writes undefined as void 0.
 func isUndefined(expression ast.Expression) bool {
 	switch e := expression.(type) {
 	case *ast.Identifier:
