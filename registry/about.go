@@ -48,8 +48,8 @@ func CheckAbout(a Agent) error {
 	return CheckName(a.Name)
 }
 
-// CheckWords checks the texts that people wrote about a version. The error names the field. It is for imported
-// versions; texts written on this server are checked when they are entered.
+// CheckWords checks the changelog, comments and reasons of an imported version. The error names the field. Texts that
+// people write on this server are checked when they are entered.
 func CheckWords(v Version) error {
 	comment, accepted := "", ""
 	if v.Override != nil {
@@ -75,7 +75,7 @@ func CheckWords(v Version) error {
 	return nil
 }
 
-// CheckText rejects text that a database cannot store. Field is a JSON pointer.
+// CheckText rejects text that a database cannot store. field is the JSON pointer that the error names.
 func CheckText(field, text string) error {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, notText) {
 		return fault.Invalid(field, "must be UTF-8 text without control characters, except for tabs and line breaks.")
@@ -83,7 +83,8 @@ func CheckText(field, text string) error {
 	return nil
 }
 
-// notText reports characters that databases or YAML cannot represent, or that change how a terminal shows a text.
+// notText reports whether a text contains characters that databases or YAML cannot represent, or that change how a
+// terminal shows the text.
 func notText(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' || r == 0xFEFF || r&0xFFFE == 0xFFFE
 }

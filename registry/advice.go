@@ -1,9 +1,9 @@
 package registry
 
-// Bump is the distance between a version and the one before it, in the terms of semver.org.
+// Bump is the part of the version number that changes between two versions, in the terms of semver.org.
 type Bump string
 
-// These are the bumps. NoBump means that two versions have the same documentation and behavior.
+// These are the values of Bump. NoBump means that two versions have the same documentation and behavior.
 const (
 	NoBump    Bump = "none"
 	PatchBump Bump = "patch"
@@ -11,15 +11,15 @@ const (
 	MajorBump Bump = "major"
 )
 
-// Reason is one difference between two versions, with the bump it requires. Pointer points into the newer version, or
-// into the older one if the newer one has no such place.
+// Reason is one difference between two versions, with the bump that the difference requires. Pointer is a JSON pointer
+// into the newer version. If the newer version does not have that location, Pointer refers to the older version.
 type Reason struct {
 	Bump    Bump   `json:"bump" enum:"none,patch,minor,major"`
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
 }
 
-// Advice is the bump that the differences to an earlier version require.
+// Advice is the recommended bump for a new version, with the differences from an earlier version as reasons.
 type Advice struct {
 	Base    string   `json:"base" doc:"Version that the draft was compared with. Empty if there is none."`
 	Bump    Bump     `json:"bump" enum:"none,patch,minor,major"`
@@ -27,7 +27,7 @@ type Advice struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// Override records why a version has a smaller number than advised.
+// Override records why a version has a smaller number than Advice recommends.
 type Override struct {
 	Comment string `json:"comment"`
 	Advice  Advice `json:"advice"`

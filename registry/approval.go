@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ApprovalKind is the action that needs an approval.
+// ApprovalKind says which action needs an approval.
 type ApprovalKind string
 
-// These are the kinds.
+// These are the values of ApprovalKind.
 const (
 	RunApproval     ApprovalKind = "run"
 	PublishApproval ApprovalKind = "publish"
@@ -19,7 +19,7 @@ const (
 // ApprovalStatus is the state of a request for approval.
 type ApprovalStatus string
 
-// These are the states; all but the first are final.
+// These are the values of ApprovalStatus. All but the first are final.
 const (
 	ApprovalPending   ApprovalStatus = "pending"
 	ApprovalApproved  ApprovalStatus = "approved"
@@ -28,10 +28,10 @@ const (
 	ApprovalWithdrawn ApprovalStatus = "withdrawn" // the run was cancelled
 )
 
-// ApprovalScope is the set of runs that an approval allows.
+// ApprovalScope says which runs an approval allows.
 type ApprovalScope string
 
-// These are the scopes.
+// These are the values of ApprovalScope.
 const (
 	ApproveOnce    ApprovalScope = "once"
 	ApproveVersion ApprovalScope = "version" // every run of this version
@@ -50,12 +50,12 @@ type Approval struct {
 	Digest        string          `json:"digest,omitempty"`
 	ContentDigest string          `json:"contentDigest,omitempty"`
 	RunID         string          `json:"runId,omitempty"`
-	RequestID     string          `json:"-"` // the client's own ID of the request
+	RequestID     string          `json:"-"` // request ID that the client chose
 	Reasons       []string        `json:"reasons" doc:"Why a person must decide."`
 	Verdict       *Verdict        `json:"verdict,omitempty"`
 	PolicyVersion string          `json:"policyVersion,omitempty" doc:"Digest of the rules and thresholds at the time of the request."`
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run."`
-	Request       json.RawMessage `json:"-"` // the action to perform after the approval, in the form of the package that made the request
+	Request       json.RawMessage `json:"-"` // the action to perform after the approval; the package that made the request defines the format
 	Requester     Actor           `json:"requester"`
 	CreatedAt     time.Time       `json:"createdAt"`
 	ExpiresAt     time.Time       `json:"expiresAt"`

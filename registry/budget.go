@@ -2,17 +2,17 @@ package registry
 
 import "time"
 
-// CostMeter is the sum of the costs of all meters, in the server's currency. Only budgets have it.
+// CostMeter is the sum of the costs of all meters, in the server's currency. Only budgets use this meter.
 const CostMeter Meter = "cost"
 
-// Refusal says which runs are refused when a budget is used up.
+// Refusal says which runs the server refuses when a budget is used up.
 type Refusal string
 
-// These are the refusals.
+// These are the values of Refusal.
 const (
 	RefuseRemote  Refusal = "remote" // runs at other services
 	RefuseAll     Refusal = "all"
-	RefuseNothing Refusal = "none" // only warnings
+	RefuseNothing Refusal = "none" // the server only warns
 )
 
 // Budget is the amount of a meter that a workspace may use in a calendar month (UTC).
@@ -26,8 +26,8 @@ type Budget struct {
 	UpdatedBy string    `json:"updatedBy" doc:"Name of the person or token that set the budget."`
 }
 
-// BudgetWarning records that a workspace has used 50, 80 or 100 percent of a budget in a month. Each percentage has its
-// own warning.
+// BudgetWarning records that a workspace has used 50, 80 or 100 percent of a budget in a month. There is one warning
+// for each of these percentages.
 type BudgetWarning struct {
 	Workspace string    `json:"-"`
 	Budget    string    `json:"budget"`

@@ -8,16 +8,16 @@ import (
 // RuntimeReason is a one-word reason why auto selected a runtime.
 type RuntimeReason string
 
-// These are the reasons.
+// These are the values of RuntimeReason.
 const (
-	RuntimeFits        RuntimeReason = "fits"        // goja has everything the program uses
+	RuntimeFits        RuntimeReason = "fits"        // goja has every feature that the program uses
 	RuntimeGap         RuntimeReason = "gap"         // the program uses features that goja lacks
 	RuntimeSlow        RuntimeReason = "slow"        // the draft ran slowly in goja
-	RuntimeUnavailable RuntimeReason = "unavailable" // Node would fit, but is not installed on this server
+	RuntimeUnavailable RuntimeReason = "unavailable" // the program would run in Node, but this server has no Node
 )
 
 // RuntimeChoice is the runtime that auto selected, with the reason. Gaps lists the features that the program uses and
-// goja lacks, by file, line and column.
+// goja lacks, each with its file, line and column.
 type RuntimeChoice struct {
 	Runtime runtimes.Name  `json:"runtime"`
 	Reason  RuntimeReason  `json:"reason" enum:"fits,gap,slow,unavailable"`

@@ -8,15 +8,15 @@ import (
 // DeliveryState is the state of a webhook.
 type DeliveryState string
 
-// These are the states; all but the first are final.
+// These are the values of DeliveryState. All but the first are final.
 const (
 	DeliveryPending   DeliveryState = "pending"
 	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed" // no further attempts
+	DeliveryFailed    DeliveryState = "failed" // the server makes no further attempts
 )
 
-// Delivery is one webhook about a request for approval or about a budget. The server sends it a few times, until the
-// receiver confirms it.
+// Delivery is one webhook about a request for approval or about a budget. The server sends it until the receiver
+// confirms it, but only a few times.
 type Delivery struct {
 	ID          string          `json:"id" doc:"The header webhook-id. It is the same at each attempt."`
 	Workspace   string          `json:"-"`
@@ -45,6 +45,6 @@ type DeliveryPage struct {
 	NextCursor string
 }
 
-// Notice creates the webhook that reports a new or an ended request for approval. A nil Notice means that there are no
-// webhooks.
+// Notice creates the webhook that reports a new or an ended request for approval. If the Notice is nil, the server
+// creates no webhooks.
 type Notice func(Approval) Delivery

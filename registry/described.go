@@ -8,15 +8,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// mostDescription is the number of characters of a description that all model providers accept.
+// mostDescription is the longest description, in characters, that all model providers accept.
 const mostDescription = 1024
 
-// fewestDescription is the minimum length of a description in bytes. A shorter one cannot say what an agent returns,
-// for which input. The limit counts bytes because some scripts need few characters.
+// fewestDescription is the minimum length of a description in bytes. A shorter description cannot explain both the
+// inputs and the outputs of an agent. The limit counts bytes, because some scripts need few characters.
 const fewestDescription = 20
 
-// DescriptionWarnings returns the weaknesses of a description that models read to decide when to call an agent. They do not
-// prevent publishing.
+// DescriptionWarnings returns the weaknesses of an agent's description. Models read the description to decide when to
+// call the agent. The warnings do not prevent publishing.
 func DescriptionWarnings(name, title, description string) []fault.Detail {
 	text := strings.TrimSpace(description)
 	length := utf8.RuneCountInString(text)
@@ -36,7 +36,7 @@ func DescriptionWarnings(name, title, description string) []fault.Detail {
 	return []fault.Detail{{Pointer: "/description", Code: "poor_description", Message: message}}
 }
 
-// plainText removes case, spaces and punctuation that do not change a name.
+// plainText converts a text to lower case and removes spaces and punctuation, for comparing a description with a name.
 func plainText(s string) string {
 	return strings.ToLower(strings.Trim(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -_\t\n", r) }), " "), ".!"))
 }

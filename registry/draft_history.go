@@ -7,7 +7,8 @@ import (
 )
 
 // These constants limit the history of a draft: the number of saves without a label, the number of saves with a label,
-// and how long saves of one browser session share an entry, counted from the first of them.
+// and the time during which saves of one browser session share an entry. That time starts with the first of these
+// saves.
 const (
 	KeptSaves     = 50
 	LabelledSaves = 50

@@ -21,7 +21,8 @@ func (f File) MarshalJSON() ([]byte, error) {
 
 var errFile = errors.New(`a file must be a string, or {"base64": "…"} for binary data`)
 
-// UnmarshalJSON reads either form. It rejects values that would silently become an empty file.
+// UnmarshalJSON reads a string or {"base64":"…"}. It rejects every other value, such as null, because the file would
+// become empty without an error.
 func (f *File) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		var text string

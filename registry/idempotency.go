@@ -11,16 +11,16 @@ type KeyRef struct{ Owner, Key string }
 // MadeKind is the kind of resource that a request with an idempotency key created.
 type MadeKind string
 
-// These are the kinds of Made.
+// These are the values of MadeKind.
 const (
 	MadeRun     MadeKind = "run"
 	MadeAgent   MadeKind = "agent"
-	MadeVersion MadeKind = "version" // its ID is the agent's ID, a slash and the version
+	MadeVersion MadeKind = "version" // Made.ID is the agent's ID, a slash and the version
 	MadeTask    MadeKind = "task"
 )
 
-// Made names the resource that a request created. It is stored in the same transaction, so that a repeated request
-// finds the resource even if the server crashed before it responded.
+// Made names the resource that a request created. The store saves Made in the same transaction as the resource. So a
+// repeated request finds the resource even if the server crashed before it responded.
 type Made struct {
 	Kind MadeKind
 	ID   string
@@ -28,15 +28,17 @@ type Made struct {
 
 type keyRef struct{}
 
-// WithKey returns a context in which the store records the next created resource under this key.
+// WithKey returns a context with an idempotency key. The store records the next resource that it creates with this
+// context under the key.
 func WithKey(ctx context.Context, ref KeyRef) context.Context {
 	return context.WithValue(ctx, keyRef{}, ref)
 }
 
-// WithoutKey returns a context without the key of WithKey, for resources other than the requested one.
+// WithoutKey returns a context without the idempotency key of WithKey, for creating resources that the client did not
+// request.
 func WithoutKey(ctx context.Context) context.Context { return WithKey(ctx, KeyRef{}) }
 
-// ErrKeyReserved reports that nothing was created, because another request has already reserved the key of
+// ErrKeyReserved reports that the store created no run, because another request has already reserved the key of
 // WithReservation.
 var ErrKeyReserved = errors.New("another request has reserved the idempotency key")
 
@@ -47,13 +49,13 @@ func WithReservation(ctx context.Context, k IdempotencyKey) context.Context {
 	return context.WithValue(ctx, reservation{}, &k)
 }
 
-// ReservationOf returns the key of WithReservation, nil for none.
+// ReservationOf returns the key of WithReservation, or nil if the context has none.
 func ReservationOf(ctx context.Context) *IdempotencyKey {
 	k, _ := ctx.Value(reservation{}).(*IdempotencyKey)
 	return k
 }
 
-// KeyOf returns the key of WithKey, if there is one.
+// KeyOf returns the key of WithKey. The result is false if the context has no key.
 func KeyOf(ctx context.Context) (KeyRef, bool) {
 	ref, _ := ctx.Value(keyRef{}).(KeyRef)
 	return ref, ref.Key != ""

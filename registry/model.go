@@ -1,6 +1,6 @@
 package registry
 
-// ModelChoice is a workspace's setting for the language model.
+// ModelChoice is the language model that a workspace has chosen.
 type ModelChoice struct {
 	Off   bool
 	Model string // name of the model; "" for the server's default

@@ -31,20 +31,21 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NameKey returns the form of a name that must be unique in a workspace: "my-agent" and "my_agent" conflict.
+// NameKey returns the form of an agent's name that must be unique in a workspace. The names "my-agent" and "my_agent"
+// have the same form, so they conflict.
 func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// These files of an agent's folder on disk do not belong to the program.
+// These names are files in an agent's folder on disk that do not belong to the program.
 const (
 	SettingsFile = "agent.yaml"
 	ExampleFile  = "input.json"
 	TestsFile    = "tests.yaml"
 )
 
-// checkPath returns the problem with a file's path, "" if there is none. A path is relative, slash-separated, clean and
-// printable UTF-8. Characters that change the text direction or have no width are rejected, because they would make one
-// path look like another. Names that start with a dot belong to tools on disk, such as .git; a folder with an agent may
-// have them, but a program may not.
+// checkPath returns the problem with a file's path, or "" if the path is valid. A valid path is relative,
+// slash-separated, clean and printable UTF-8. checkPath rejects characters that change the text direction or have no
+// width, because they can make one path look like another. It also rejects names that start with a dot, such as .git.
+// Tools create such files in folders, but they are not part of a program.
 func checkPath(p string) string {
 	switch {
 	case p == "" || len(p) > MaxPath:
@@ -61,5 +62,5 @@ func checkPath(p string) string {
 	return ""
 }
 
-// dotPath reports whether a part of a path starts with a dot. Readers of folders skip such files.
+// dotPath reports whether a part of a path starts with a dot. The functions that read folders skip such files.
 func dotPath(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }

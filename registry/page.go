@@ -6,18 +6,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// AgentFilter narrows a list of agents; zero fields do not narrow it. State is "draft" (never published), "published"
-// or "deleted"; only "deleted" lists tombstones. Order is "name" (also the meaning of "") or "updated", newest first.
+// AgentFilter selects agents for a list. A zero field selects all agents. State is "draft" (never published),
+// "published" or "deleted". Deleted agents appear only with the state "deleted". Order is "name" or "updated" (newest
+// first); "" means "name".
 type AgentFilter struct {
 	Query    string
 	Language runtimes.Language
 	Tag      string
 	State    string
 	InCode   bool // the query also searches the draft's code
-	// UnusedSince keeps the agents that were created before this time and have not run since.
+	// UnusedSince selects the agents that were created before this time and have not run since then.
 	UnusedSince time.Time
 	View        AgentView
-	Viewer      string // ID of the actor for MineView
+	Viewer      string // ID of the actor whose agents MineView selects
 	Order       string
 	Cursor      string
 	Limit       int // 1 to 200; 0 means 50
@@ -26,14 +27,15 @@ type AgentFilter struct {
 // AgentView selects the agents that need a person's attention.
 type AgentView string
 
-// The views of a list of agents.
+// These are the values of AgentView.
 const (
-	MineView    AgentView = "mine"    // created by the viewer
-	ChangedView AgentView = "changed" // the draft was saved after its latest version was published
-	FailingView AgentView = "failing" // the last run that succeeded or failed has failed
+	MineView    AgentView = "mine"    // agents that the viewer created
+	ChangedView AgentView = "changed" // agents whose draft was saved after the latest version was published
+	FailingView AgentView = "failing" // agents whose newest succeeded or failed run is a failed one
 )
 
-// LastRun is the newest run of an agent that succeeded, failed or timed out, of its draft or of a version.
+// LastRun is the newest run of an agent that succeeded, failed or timed out. It may be a run of the draft or of a
+// version.
 type LastRun struct {
 	Status Status    `json:"status"`
 	At     time.Time `json:"at"`
@@ -51,12 +53,12 @@ type TagCount struct {
 	Count int    `json:"count" bun:"count"`
 }
 
-// RunFilter narrows a list of runs; zero fields do not narrow it.
+// RunFilter selects runs for a list. A zero field selects all runs.
 type RunFilter struct {
-	Agent   string // name or ID
+	Agent   string // name or ID of the agent
 	Version string
 	Status  Status
-	Parent  string // ID of the run that started them
+	Parent  string // ID of the run that started the selected runs
 	Since   time.Time
 	Cursor  string
 	Limit   int // 1 to 200; 0 means 50

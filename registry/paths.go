@@ -9,15 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Paths checks the files of one program, path by path in any order. Every entry point uses it, so that a program that
-// can be saved can also be exported, imported and stored in a folder on any system. The zero value is ready to use.
+// Paths checks the file paths of one program. The paths may come in any order. Every API checks paths with this type.
+// So a program that can be saved can also be exported, imported and stored in a folder on every operating system. The
+// zero value is ready to use.
 type Paths struct {
-	files   map[string]string // folded path of a file → its path
-	folders map[string]string // folded path of a folder → a file inside it
+	files   map[string]string // maps the folded path of a file to its path
+	folders map[string]string // maps the folded path of a folder to the path of a file in the folder
 }
 
-// Add checks a path, alone and with the paths added before. It returns the problem, "" if there is none. Only a path
-// without a problem is added.
+// Add checks whether a path is valid and fits the paths that were added before. It returns the problem, or "" if there
+// is none. It does not add a path that has a problem.
 func (p *Paths) Add(path string) string {
 	if problem := checkPath(path); problem != "" {
 		return problem
@@ -50,7 +51,7 @@ func (p *Paths) Add(path string) string {
 // PathProblem is an invalid path of a program, with the reason.
 type PathProblem struct{ Path, Problem string }
 
-// CheckPaths returns the problems of a program's paths, in the order of the paths.
+// CheckPaths returns the problems of a program's paths, sorted by path.
 func CheckPaths(files map[string]File) []PathProblem {
 	var paths Paths
 	var problems []PathProblem
@@ -62,7 +63,8 @@ func CheckPaths(files map[string]File) []PathProblem {
 	return problems
 }
 
-// foldPath returns the form in which a file system that ignores case and composes accents compares paths.
+// foldPath returns the form in which two paths are equal if a file system cannot distinguish them: it ignores case and
+// composes accents.
 func foldPath(path string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(path))) }
 
 func parentPath(path string) string {

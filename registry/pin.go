@@ -2,8 +2,8 @@ package registry
 
 import "time"
 
-// Pin records that an owner references an agent. Reference is the registered reference. Version is the version it
-// resolves to now, "" if it resolves to none.
+// Pin records that an owner, for example a workflow, references an agent. Reference is the reference as the owner
+// registered it. Version is the version to which the reference resolves now, or "" if it does not resolve.
 type Pin struct {
 	Owner      string    `json:"owner" doc:"Identifier of the owner."`
 	Label      string    `json:"label" doc:"Display name of the owner."`

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Project is a tree of files that programs read and propose changes to.
+// Project is a tree of files. Programs read these files and propose changes to them.
 type Project struct {
 	ID          string    `json:"id"`
 	Workspace   string    `json:"-"`
@@ -33,7 +33,7 @@ type TreeFile struct {
 	Size   int64  `json:"size"`
 }
 
-// ProjectChange is one change of a project: an import, or an accepted overlay.
+// ProjectChange is one change of a project's files: an import, or an overlay that a person accepted.
 type ProjectChange struct {
 	Workspace string       `json:"-"`
 	ProjectID string       `json:"-"`
@@ -48,26 +48,26 @@ type ProjectChange struct {
 	Touched   int          `json:"touched" doc:"Number of files that the change touched."`
 }
 
-// PathChange is a file that a change touched.
+// PathChange is a file that a project change added, changed or deleted.
 type PathChange struct {
 	Path string   `json:"path"`
 	Kind EditKind `json:"kind" enum:"added,changed,deleted"`
 }
 
-// EditKind is the kind of a change of one file.
+// EditKind says how a change affects one file.
 type EditKind string
 
-// These are the kinds.
+// These are the values of EditKind.
 const (
 	FileAdded   EditKind = "added"
 	FileChanged EditKind = "changed"
 	FileDeleted EditKind = "deleted"
 )
 
-// OverlayStatus is the state of an overlay, or of one of its files. All but the first are final.
+// OverlayStatus is the state of an overlay, or of one file of an overlay. All states but the first are final.
 type OverlayStatus string
 
-// These are the states.
+// These are the values of OverlayStatus.
 const (
 	OverlayOpen     OverlayStatus = "open"
 	OverlayAccepted OverlayStatus = "accepted"
@@ -96,7 +96,7 @@ type Overlay struct {
 	Decider    *Actor         `json:"decider,omitempty"`
 }
 
-// OverlayEntry is one file that an overlay changes.
+// OverlayEntry is the proposed change of one file.
 type OverlayEntry struct {
 	Path   string        `json:"path"`
 	Kind   EditKind      `json:"kind" enum:"added,changed,deleted"`
@@ -105,7 +105,7 @@ type OverlayEntry struct {
 	Status OverlayStatus `json:"status" enum:"open,accepted,rejected"`
 }
 
-// ProjectPage and OverlayPage are pages of lists, newest first.
+// ChangePage and OverlayPage are pages of lists, newest first.
 type (
 	// ChangePage is a page of changes of a project.
 	ChangePage struct {
@@ -119,17 +119,18 @@ type (
 	}
 )
 
-// Content is bytes with their digest.
+// Content is a byte string with its digest.
 type Content struct {
 	Digest string
 	Bytes  []byte
 }
 
-// maxPart is the size of one part of a path that every file system accepts.
+// maxPart is the maximum length in bytes of one part of a path. Every file system accepts parts of this length.
 const maxPart = 255
 
-// CleanPath returns the normal form of a path in a project, or the reason why it has none. It accepts ./a//b for a/b.
-// Files below a folder .git are refused, because they would run on the machine of the person who checks the project out.
+// CleanPath returns the normal form of a path in a project: ./a//b becomes a/b. If the path is invalid, CleanPath
+// returns the reason. It rejects files below a folder .git, because git would execute some of them on the machine of a
+// person who checks the project out.
 func CleanPath(path string) (clean, problem string) {
 	switch {
 	case path == "":
@@ -148,7 +149,7 @@ func CleanPath(path string) (clean, problem string) {
 		switch {
 		case part == "" || part == ".":
 			continue
-		case strings.Trim(part, ". ") == "": // also the forms that Windows reads as ..
+		case strings.Trim(part, ". ") == "": // this also rejects the forms that Windows treats as ..
 			return "", "must not have .. or a part of dots and spaces."
 		case len(part) > maxPart:
 			return "", fmt.Sprintf("must have parts of at most %d bytes.", maxPart)

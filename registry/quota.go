@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// Quota is the maximum usage of a workspace; 0 means no limit.
+// Quota limits the usage of a workspace. 0 means no limit.
 type Quota struct {
 	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs. A program that waits for an approval is paused and does not count."`
 	RunsPerDay       int64 `json:"runsPerDay"`
@@ -10,7 +10,7 @@ type Quota struct {
 	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of files of projects and of overlays, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
 }
 
-// OwnQuota overrides the server's default quota for a workspace; nil means the default.
+// OwnQuota holds the limits that a workspace has instead of the server's default quota. A nil field means the default.
 type OwnQuota struct {
 	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit; absent means the server's default."`
 	RunsPerDay       *int64 `json:"runsPerDay,omitempty" minimum:"0"`
@@ -18,7 +18,8 @@ type OwnQuota struct {
 	StorageBytes     *int64 `json:"storageBytes,omitempty" minimum:"0"`
 }
 
-// Over returns the effective quota: the workspace's own limits, and the defaults where it has none.
+// Over returns the quota that applies to a workspace: its own limits, and the default for each limit that it does not
+// set.
 func (o OwnQuota) Over(defaults Quota) Quota {
 	for _, f := range []struct{ own, value *int64 }{
 		{o.ConcurrentRuns, &defaults.ConcurrentRuns}, {o.RunsPerDay, &defaults.RunsPerDay},
@@ -31,22 +32,22 @@ func (o OwnQuota) Over(defaults Quota) Quota {
 	return defaults
 }
 
-// DayUse is the usage of runs since a point in time.
+// DayUse is the number of runs and their CPU time since a point in time.
 type DayUse struct {
 	Runs  int64
 	CPUMs float64
 }
 
-// ServerUse is what one of several servers counts for the quotas of a workspace.
+// ServerUse is the usage of a workspace that one of several servers has counted for quotas.
 type ServerUse struct {
 	Server    string
 	Workspace string
 	Day       time.Time // midnight, UTC
-	Live      int64     // runs at this moment
-	Used      DayUse    // of the day, since the server started
+	Live      int64     // number of runs that are in progress
+	Used      DayUse    // usage of this day since the server started
 }
 
-// QuotaUse is the usage of a workspace, compared with its quota.
+// QuotaUse is the current usage of a workspace, next to its quota.
 type QuotaUse struct {
 	ConcurrentRuns   int64      `json:"concurrentRuns"`
 	RunsPerDay       int64      `json:"runsPerDay"`

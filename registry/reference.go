@@ -12,14 +12,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Latest and DraftVersion are the two keywords that may replace a version.
+// Latest and DraftVersion are keywords that a reference may contain instead of a version.
 const (
 	Latest       = "latest"
 	DraftVersion = "draft"
 )
 
 // Reference names a version of an agent: name@1.2.0, name@^1, name@~1.2, name@>=1 <2, name@latest, name@sha256:….
-// Version is stored as written. "" means that no version was given, and a call rejects it.
+// Version contains the text after @ unchanged. "" means that the reference has no version; a call rejects such a
+// reference.
 type Reference struct {
 	Agent   string
 	Version string
@@ -32,7 +33,7 @@ func (r Reference) String() string {
 	return r.Agent + "@" + r.Version
 }
 
-// ParseReference splits "name@version". If there is no version, Version is empty.
+// ParseReference splits "name@version". If the text has no version, Version is empty.
 func ParseReference(s string) (Reference, error) {
 	agent, version, pinned := strings.Cut(s, "@")
 	if agent == "" || (pinned && version == "") {
@@ -45,17 +46,17 @@ func ParseReference(s string) (Reference, error) {
 	return ref, CheckVersionRange(version)
 }
 
-// Candidates holds the versions that may match a reference, and the current name of its agent, "" if there is no such
-// agent.
+// Candidates holds the versions that may match a reference, and the current name of the agent. The name is "" if the
+// agent does not exist.
 type Candidates struct {
 	Agent    string
 	Versions []Version
 }
 
-// VersionKind is the way a reference selects a version.
+// VersionKind says how a reference selects a version.
 type VersionKind string
 
-// These are the kinds of version references. Exact and ByDigest are pinned.
+// These are the values of VersionKind. References of the kinds Exact and ByDigest are pinned.
 const (
 	Exact    VersionKind = "exact"
 	Range    VersionKind = "range"
@@ -69,7 +70,7 @@ var (
 	exactForm  = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?$`)
 )
 
-// KindOf returns the kind of a version reference. CheckVersionRange checks its syntax.
+// KindOf returns the kind of a version reference. It does not check the syntax; CheckVersionRange does.
 func KindOf(version string) VersionKind {
 	switch {
 	case version == Latest:
@@ -109,8 +110,8 @@ func CheckVersionRange(version string) error {
 	return nil
 }
 
-// CheckSemver checks that a string is a semantic version (semver.org 2.0.0) without a leading v. It rejects the largest
-// 64-bit numbers, because each number must have a successor.
+// CheckSemver checks that a string is a semantic version (semver.org 2.0.0) without a leading v. It rejects a version
+// with the largest 64-bit number, because the server must be able to add one to each number.
 func CheckSemver(version string) error {
 	v, err := semver.StrictNewVersion(version)
 	switch {
@@ -122,9 +123,10 @@ func CheckSemver(version string) error {
 	return nil
 }
 
-// Pick returns the index of the version that a reference selects, -1 if there is none or the reference names the draft.
-// An exact version and a digest match exactly. A range and latest select the highest semver without pre-release.
-// Pre-releases count as in npm (rangeOf). A deprecated version is selected only if no other fits.
+// Pick returns the index of the version that a reference selects. It returns -1 if no version fits or the reference
+// names the draft. An exact version and a digest select only that version. A range and latest select the highest
+// version without pre-release. Pre-releases match as in npm (see rangeOf). Pick selects a deprecated version only if no
+// other version fits.
 func Pick(version string, candidates []Version) int {
 	switch KindOf(version) {
 	case Exact:
@@ -145,16 +147,16 @@ func Pick(version string, candidates []Version) int {
 	return -1
 }
 
-// comparatorForm finds the versions with a pre-release that a range names.
+// comparatorForm matches each version in a range that has a pre-release.
 var comparatorForm = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)-[0-9A-Za-z.-]`)
 
-// rangeOf returns the condition of a range. The rule of pre-releases is npm's: a pre-release fits only if the same
-// alternative of the range names a pre-release of the same major, minor and patch. So >=1.1.0-alpha allows 1.1.0-beta and
-// 3.4.2, but not 3.4.3-rc.1.
+// rangeOf returns the condition of a range. Pre-releases follow the rule of npm. A pre-release fits only if the same
+// alternative of the range names a pre-release of the same major, minor and patch. So >=1.1.0-alpha allows 1.1.0-beta
+// and 3.4.2, but not 3.4.3-rc.1.
 func rangeOf(text string) (func(*semver.Version) bool, error) {
 	type alternative struct {
 		constraint *semver.Constraints
-		named      [][]string // major, minor and patch of the pre-releases that it names
+		named      [][]string // major, minor and patch of the pre-releases in the alternative
 	}
 	var alternatives []alternative
 	for part := range strings.SplitSeq(text, "||") {
@@ -173,7 +175,7 @@ func rangeOf(text string) (func(*semver.Version) bool, error) {
 	}, nil
 }
 
-// highest returns the index of the highest version that fits; deprecated versions rank last.
+// highest returns the index of the highest version that fits. A deprecated version ranks below all other versions.
 func highest(candidates []Version, fits func(*semver.Version) bool) int {
 	best := -1
 	var bestVersion *semver.Version
@@ -190,8 +192,8 @@ func highest(candidates []Version, fits func(*semver.Version) bool) int {
 	return best
 }
 
-// above reports whether a version ranks above another one in highest. Semver gives 1.0.0+a and 1.0.0+b the same rank.
-// Their text decides, so that the order of the candidates has no influence.
+// above reports whether a version ranks above another version in highest. Semver gives 1.0.0+a and 1.0.0+b the same
+// rank. For such versions above compares the texts, so the result does not depend on the order of the candidates.
 func above(v *semver.Version, deprecated bool, than *semver.Version, thanDeprecated bool) bool {
 	if deprecated != thanDeprecated {
 		return thanDeprecated

@@ -2,10 +2,11 @@ package registry
 
 import "encoding/json"
 
-// RemoteJob is the job of an unfinished run at another service. A restarted server finds the job again by its handle.
+// RemoteJob is the job at another service that executes an unfinished run. A server that restarts finds the job by its
+// handle.
 type RemoteJob struct {
 	RunID     string
 	Workspace string
-	Handle    string          // identifies the job to its engine
-	Request   json.RawMessage // the part of the run's request that its record does not have
+	Handle    string          // identifies the job at the remote service
+	Request   json.RawMessage // the parts of the run's request that are not in the run's record
 }

@@ -5,7 +5,7 @@ import "slices"
 // Scope is a right that a credential grants.
 type Scope string
 
-// These are the scopes. Admin includes all of them.
+// These are the values of Scope. Admin includes all other scopes.
 const (
 	ReadScope    Scope = "read"
 	RunScope     Scope = "run"
@@ -17,18 +17,18 @@ const (
 // Scopes returns all scopes, lowest first.
 func Scopes() []Scope { return []Scope{ReadScope, RunScope, WriteScope, ApproveScope, AdminScope} }
 
-// Caller identifies the person or service that sends a request, and the rights of its credential.
+// Caller identifies the person or service that sends a request, with the rights of its credential.
 type Caller struct {
 	Actor     Actor
-	Workspace Workspace // the workspace of the request
-	User      string    // ID of the person that the token acts for; "" for the host's own tokens
+	Workspace Workspace // workspace that the request is about
+	User      string    // ID of the person for whom the token acts; "" for a token of the server's operator
 	Role      Role      // the person's role in the workspace
 	Scopes    []Scope
-	Session   string       // ID of the browser's session, "" for a token
-	Agents    []TokenAgent // the only agents that the caller may access; empty means no restriction
+	Session   string       // ID of the browser session, "" for a token
+	Agents    []TokenAgent // agents to which the caller is restricted; empty means no restriction
 }
 
-// May reports whether the caller has one of the scopes.
+// May reports whether the caller has at least one of the scopes.
 func (c Caller) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(c.Scopes, func(s Scope) bool { return s == AdminScope || slices.Contains(anyOf, s) })
 }
@@ -38,7 +38,7 @@ func (c Caller) MayTouch(agentID string) bool {
 	return len(c.Agents) == 0 || slices.ContainsFunc(c.Agents, func(a TokenAgent) bool { return a.ID == agentID })
 }
 
-// Common returns the scopes that both lists contain, lowest first.
+// Common returns the scopes that are in both lists, lowest first.
 func Common(a, b []Scope) []Scope {
 	var common []Scope
 	for _, scope := range Scopes() {

@@ -2,24 +2,24 @@ package registry
 
 import "time"
 
-// Secret is a value that versions declare by name and runs receive. Only its encrypted form is stored, and no API
-// returns the value. A secret of an agent is only for that agent's runs. It takes precedence over the workspace's
+// Secret is a value that versions declare by name and runs receive. The server stores only its encrypted form, and no
+// API returns the value. A secret of an agent is only for runs of that agent. It takes precedence over the workspace's
 // secret of the same name.
 type Secret struct {
 	Workspace string
 	AgentID   string // "" for all agents of the workspace
-	Agent     string // current name of the agent
+	Agent     string // current name of that agent
 	Name      string
-	Binding   *Binding // nil for a secret that programs receive
-	KeyID     string   // ID of the key that encrypted it
+	Binding   *Binding // nil if programs receive the secret
+	KeyID     string   // ID of the key with which the secret is encrypted
 	Sealed    []byte
 	SetAt     time.Time
 	SetBy     Actor
 	LastUsed  *time.Time
 }
 
-// Binding gives a secret to one host instead of to programs. The secret is sent as a header of the programs' requests
-// to that host.
+// Binding assigns a secret to one host. Programs do not receive the secret. The egress proxy adds it as a header to the
+// programs' requests to that host.
 type Binding struct {
 	Host   string `json:"host" doc:"The only host:port that the secret is sent to."`
 	Header string `json:"header" doc:"Name of the header."`
@@ -31,14 +31,14 @@ type SecretUse struct {
 	Workspace  string    `json:"-"`
 	RunID      string    `json:"runId"`
 	Name       string    `json:"name"`
-	AgentID    string    `json:"-"` // of the secret, "" for one of the workspace
+	AgentID    string    `json:"-"` // agent of the secret, "" for a secret of the workspace
 	RunAgentID string    `json:"agentId"`
 	RunAgent   string    `json:"agent"`
 	Version    string    `json:"version"`
 	At         time.Time `json:"at"`
 }
 
-// SecretUses is a page of a list, newest first. NextCursor is empty on the last page.
+// SecretUses is a page of a list of uses, newest first. NextCursor is empty on the last page.
 type SecretUses struct {
 	Items      []SecretUse `json:"items"`
 	NextCursor string      `json:"nextCursor,omitempty"`
@@ -49,5 +49,5 @@ type SecretDeclaration struct {
 	Name    string `json:"-"`
 	AgentID string `json:"agentId"`
 	Agent   string `json:"agent"`
-	Version string `json:"version"` // draft for a draft
+	Version string `json:"version"` // "draft" for a draft
 }

@@ -10,7 +10,7 @@ import (
 // TaskStatus is the state of a task.
 type TaskStatus string
 
-// These are the states. A task that was accepted is final; one that was rejected or that failed can be tried again.
+// These are the values of TaskStatus. An accepted task is final. A rejected or failed task can be tried again.
 const (
 	TaskQueued     TaskStatus = "queued"
 	TaskSpawning   TaskStatus = "spawning"   // a server has started to process the task
@@ -23,12 +23,12 @@ const (
 	TaskErrored    TaskStatus = "errored"
 )
 
-// Final reports whether a task has ended.
+// Final reports whether the task has ended.
 func (s TaskStatus) Final() bool {
 	return s == TaskAccepted || s == TaskRejected || s == TaskErrored
 }
 
-// Active reports whether a server works on a task.
+// Active reports whether a server is processing the task.
 func (s TaskStatus) Active() bool {
 	return s == TaskSpawning || s == TaskGenerating || s == TaskExecuting || s == TaskSubmitting
 }
@@ -36,12 +36,13 @@ func (s TaskStatus) Active() bool {
 const (
 	// MostPriority is the highest priority of a task.
 	MostPriority = 9
-	// PriorityStep is the waiting time that one step of priority is worth. So a task of low priority is not overtaken forever.
+	// PriorityStep is the waiting time that one step of priority is worth. Because waiting counts, tasks of high priority
+	// cannot delay a task of low priority forever.
 	PriorityStep = 10 * time.Minute
 )
 
-// Task is the order to change the files of a project with an agent, or with a program that a language model writes from a
-// description. A person decides about the changes.
+// Task is a request to change the files of a project. An agent makes the change, or a program that a language model
+// writes from a description. A person accepts or rejects the result.
 type Task struct {
 	ID          string            `json:"id"`
 	Workspace   string            `json:"-"`
@@ -73,8 +74,8 @@ type Task struct {
 	FinishedAt  *time.Time        `json:"finishedAt,omitempty"`
 }
 
-// TaskProgram is a program that a language model wrote for a described task. It can only change the overlay of the
-// task, and it is not stored as an agent.
+// TaskProgram is a program that a language model wrote for a described task. The program can only change the overlay of
+// this task. The server does not store it as an agent.
 type TaskProgram struct {
 	Attempt     int             `json:"attempt" doc:"Attempt of the task that it was written for."`
 	Entrypoint  string          `json:"entrypoint"`
@@ -86,21 +87,22 @@ type TaskProgram struct {
 	Verdict     *Verdict        `json:"verdict,omitempty" doc:"Answer of the gate about the program. Absent where the gate is off."`
 }
 
-// TaskAttempt is the data of an event of a task with the kind attempt: an answer of the model that was not usable.
+// TaskAttempt is the data of a task event of the kind attempt. The event reports that the program in an answer of the
+// model was not usable.
 type TaskAttempt struct {
 	N       int    `json:"n"`
 	Error   string `json:"error" doc:"Why the answer was not usable, in the words sent to the model."`
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next answer; 0 after the last one."`
 }
 
-// TaskError says why a task failed.
+// TaskError holds the reason why a task failed.
 type TaskError struct {
 	Type    string `json:"type" doc:"The type of the run's error, or cancelled, interrupted, refused, generation."`
 	Message string `json:"message"`
 	Remedy  string `json:"remedy,omitempty"`
 }
 
-// TaskNote is the data of an event of a task with the kind status.
+// TaskNote is the data of a task event of the kind status.
 type TaskNote struct {
 	Status    TaskStatus `json:"status"`
 	Attempt   int        `json:"attempt"`
@@ -112,14 +114,14 @@ type TaskNote struct {
 // Described reports whether a language model writes the program of the task.
 func (t Task) Described() bool { return t.Language != "" }
 
-// Note returns the data of an event about the state of a task.
+// Note returns the data of an event that reports the current state of a task.
 func (t Task) Note(message string) TaskNote {
 	return TaskNote{t.Status, t.Attempt, t.RunID, t.OverlayID, message}
 }
 
 // TaskFilter selects tasks. Zero fields select all.
 type TaskFilter struct {
-	Project string // ID; "" for all
+	Project string // ID of the project; "" for all projects
 	Status  TaskStatus
 	Cursor  string
 	Limit   int
@@ -131,12 +133,12 @@ type TaskPage struct {
 	NextCursor string
 }
 
-// TaskQueue is a workspace with queued tasks of agents, or with queued described tasks.
+// TaskQueue is the queue of a workspace for tasks of agents, or its queue for described tasks.
 type TaskQueue struct {
 	Workspace string
 	Described bool
-	Task      string    // its first task
-	Due       time.Time // of that task; a smaller time comes first
+	Task      string    // ID of the first task in the queue
+	Due       time.Time // due time of the first task; the queue with the earliest time comes first
 }
 
 // TaskEvent is one event of a task.

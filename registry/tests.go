@@ -15,26 +15,27 @@ import (
 // These constants limit the tests of an agent.
 const (
 	MaxTests     = 200
-	maxTestBytes = 1 << 20 // all tests of an agent together
+	maxTestBytes = 1 << 20 // total bytes of all tests of an agent
 	maxTestName  = 100
 	maxIgnored   = 50
 	maxTestDepth = 128
 )
 
-// RefusedInput is the error type of a test whose input the input schema must refuse. No program runs then.
+// RefusedInput is the error type that a test expects if the input schema must reject the test's input. Such a test runs
+// no program.
 const RefusedInput = "invalid_input"
 
-// TestSource is the origin of a test.
+// TestSource says how a test was made.
 type TestSource string
 
-// These are the sources of tests.
+// These are the values of TestSource.
 const (
 	TestByPerson  TestSource = "person"
 	TestRecorded  TestSource = "recorded"  // copied from a run
-	TestGenerated TestSource = "generated" // from the schemas
+	TestGenerated TestSource = "generated" // generated from the schemas
 )
 
-// Test is a case of an agent: an input, and how the program must answer it.
+// Test is a test case of an agent: an input, and the expected answer of the program.
 type Test struct {
 	Name   string          `json:"name" doc:"Unique among the tests of the agent."`
 	Input  json.RawMessage `json:"input"`
@@ -44,7 +45,7 @@ type Test struct {
 	Tags   []string        `json:"tags,omitempty"`
 }
 
-// Expectation is the answer that a test requires. Exactly one field is set.
+// Expectation is the answer that a test requires. Exactly one of its fields is set.
 type Expectation struct {
 	Output    json.RawMessage `json:"output,omitempty" doc:"The output."`
 	Schema    bool            `json:"schema,omitempty" doc:"true: any output that fits the output schema."`
@@ -52,8 +53,8 @@ type Expectation struct {
 	Matches   json.RawMessage `json:"matches,omitempty" doc:"JSON Schema that the output must fit."`
 }
 
-// CheckTests checks the tests of an agent before they are saved, except for the schemas in them, and fills in their
-// sources. The error names each wrong field.
+// CheckTests checks the tests of an agent before they are saved. It also sets the sources of tests that have none. It
+// does not check the schemas in the tests. The error names each wrong field.
 func CheckTests(tests []Test) ([]Test, error) {
 	if len(tests) > MaxTests {
 		return nil, fault.Invalid("/tests", "must have at most %d tests.", MaxTests)
@@ -134,15 +135,15 @@ func (e Expectation) check(add func(field, format string, args ...any)) {
 	}
 }
 
-// expectable returns the errors with which a program may end. Cancellation and interruption are left out, because the
-// program does not cause them.
+// expectable lists the error types that a test may expect. It omits cancellation and interruption, because they are not
+// caused by the program.
 func expectable() []runtimes.ErrorType {
 	return []runtimes.ErrorType{runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied, runtimes.Timeout}
 }
 
-// Regressions records the failed checks that a publisher accepted, and why. A version with regressions must be a new
-// major version.
+// Regressions holds the failed checks that a publisher accepted, with the publisher's reason. A version with
+// regressions must be a new major version.
 type Regressions struct {
 	Comment string       `json:"comment"`
 	Failed  []Regression `json:"failed"`

@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// LatestVersion names the newest version of an agent, for a list of all agents.
+// LatestVersion identifies the newest version of an agent, in a list of all agents.
 type LatestVersion struct {
 	ID         string // ID of the version
 	AgentID    string
@@ -10,7 +10,7 @@ type LatestVersion struct {
 	Deprecated bool
 }
 
-// ToolSet pins several versions under one name. Its tools change only when somebody edits the set.
+// ToolSet pins several versions under one name. Its tools change only when a person edits the set.
 type ToolSet struct {
 	ID          string    `json:"id"`
 	Workspace   string    `json:"-"`
@@ -31,7 +31,8 @@ type SetTool struct {
 	Digest  string `json:"digest"`
 	Missing bool   `json:"missing,omitempty" doc:"True if the version has been deleted."`
 
-	// The following fields describe the version today. They are filled in only when a single set is read.
+	// The following fields describe the current state of the version. The store sets them only when it reads a single tool
+	// set.
 	Deprecated bool   `json:"deprecated,omitempty" doc:"True if the version is deprecated."`
 	Reason     string `json:"reason,omitempty" doc:"Why it is deprecated."`
 	Successor  string `json:"successor,omitempty" doc:"Reference to use instead."`

@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// Meter names one kind of use. Use is counted for each workspace and calendar month (UTC).
+// Meter is a kind of usage, for example CPU time. The server counts usage for each workspace and calendar month (UTC).
 type Meter string
 
-// These are the meters.
+// These are the values of Meter.
 const (
-	RunsMeter       Meter = "runs"          // runs whose program started
+	RunsMeter       Meter = "runs"          // number of runs whose program started
 	CPUMeter        Meter = "cpuSeconds"    // CPU time on this server
 	GPUMeter        Meter = "gpuMinutes"    // GPU time multiplied by the number of GPUs
 	RemoteMeter     Meter = "remoteSeconds" // time on remote services
 	RemoteCostMeter Meter = "remoteCost"    // cost that remote services report, in the server's currency
-	TokensMeter     Meter = "tokens"        // used by language models
-	EgressMeter     Meter = "egressBytes"   // between programs and granted hosts, in both directions
-	StorageMeter    Meter = "storageBytes"  // the highest measurement of the month
+	TokensMeter     Meter = "tokens"        // tokens of language models
+	EgressMeter     Meter = "egressBytes"   // bytes between programs and granted hosts, in both directions
+	StorageMeter    Meter = "storageBytes"  // highest measured storage of the month
 )
 
-// Meters returns all meters in the order of lists.
+// Meters returns all meters, in the order in which lists show them.
 func Meters() []Meter {
 	return []Meter{RunsMeter, CPUMeter, GPUMeter, RemoteMeter, RemoteCostMeter, TokensMeter, EgressMeter, StorageMeter}
 }
 
-// scale is the number of the meter's smallest units in one unit. Sums of smallest units are exact.
+// scale is the number of smallest units in one unit of the meter. The store adds up smallest units, because sums of
+// integers are exact.
 func (m Meter) scale() float64 {
 	switch m {
 	case CPUMeter, RemoteMeter, RemoteCostMeter:
@@ -38,10 +39,10 @@ func (m Meter) scale() float64 {
 	return 1
 }
 
-// Smallest converts an amount to the meter's smallest units.
+// Smallest converts an amount to smallest units of the meter.
 func (m Meter) Smallest(amount float64) int64 { return int64(math.Round(amount * m.scale())) }
 
-// Amount converts smallest units to an amount of the meter.
+// Amount converts smallest units to units of the meter.
 func (m Meter) Amount(smallest int64) float64 { return float64(smallest) / m.scale() }
 
 // Month is a calendar month in UTC, such as 2026-11.
@@ -52,13 +53,13 @@ const monthForm = "2006-01"
 // MonthOf returns the month of a time.
 func MonthOf(t time.Time) Month { return Month(t.UTC().Format(monthForm)) }
 
-// Start returns the first moment of a month. ok is false if the text is no month.
+// Start returns the first moment of a month. ok is false if the text is not a valid month.
 func (m Month) Start() (at time.Time, ok bool) {
 	at, err := time.Parse(monthForm, string(m))
 	return at, err == nil
 }
 
-// End returns the first moment of the next month, the zero time if the text is no month.
+// End returns the first moment of the next month. It returns the zero time if the text is not a valid month.
 func (m Month) End() time.Time {
 	at, ok := m.Start()
 	if !ok {
@@ -74,8 +75,8 @@ type Use struct {
 	Amount float64
 }
 
-// Uses returns the amounts that a finished run adds to the meters. A run whose program never started adds nothing.
-// Tokens are left out, because they are counted at each request to the language model.
+// Uses returns the amounts that a finished run adds to the meters. If the program never started, the run adds nothing.
+// Uses omits tokens, because the server counts them at each request to the language model.
 func (r Run) Uses() []Use {
 	if r.StartedAt == nil {
 		return nil
@@ -120,7 +121,7 @@ func (m Meter) Unit() string {
 	return string(m)
 }
 
-// Per is the number of units for which the meter has a price.
+// Per is the number of units to which the meter's price applies.
 func (m Meter) Per() float64 {
 	switch m {
 	case TokensMeter:
@@ -133,10 +134,11 @@ func (m Meter) Per() float64 {
 	return 1
 }
 
-// Prices has the price of each meter, in the server's currency. An absent meter is free.
+// Prices holds the price of each meter, in the server's currency. A meter without a price is free.
 type Prices map[Meter]float64
 
-// Cost returns the price of an amount. The cost that a remote service reports is its own price. Costs have at most six decimals.
+// Cost returns the price of an amount, with at most six decimals. For the meter RemoteCostMeter the amount itself is
+// the price.
 func (p Prices) Cost(m Meter, amount float64) float64 {
 	if m == RemoteCostMeter {
 		return amount

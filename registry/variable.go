@@ -8,7 +8,8 @@ import (
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// CheckVariable returns the reason why a name is not valid for an environment variable or a secret, "" if it is valid.
+// CheckVariable returns the reason why a name is not a valid name of an environment variable or a secret. It returns ""
+// for a valid name.
 func CheckVariable(name string) string {
 	switch {
 	case !variableForm.MatchString(name):
@@ -25,7 +26,7 @@ func reservedVariable(name string) bool {
 		return true
 	}
 	if slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy", "all_proxy"}, strings.ToLower(name)) {
-		return true // variables of the egress proxy
+		return true // the server sets these variables for the egress proxy
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
 		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4" ||

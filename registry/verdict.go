@@ -2,10 +2,10 @@ package registry
 
 import "time"
 
-// Decision is the answer of the gate about a program.
+// Decision is the answer of the policy gate about a program.
 type Decision string
 
-// These are the decisions, from the mildest to the strictest.
+// These are the values of Decision, from the mildest to the strictest.
 const (
 	Approve  Decision = "APPROVE"
 	Warn     Decision = "WARN"
@@ -13,10 +13,10 @@ const (
 	Block    Decision = "BLOCK"
 )
 
-// Severity is how bad a finding is.
+// Severity says how dangerous a finding is.
 type Severity string
 
-// These are the severities, lowest first.
+// These are the values of Severity, lowest first.
 const (
 	Low      Severity = "low"
 	Medium   Severity = "medium"
@@ -27,7 +27,7 @@ const (
 // Severities returns all severities, lowest first.
 func Severities() []Severity { return []Severity{Low, Medium, High, Critical} }
 
-// Verdict is the answer of the gate about one program, with its reasons.
+// Verdict is the answer of the policy gate about one program, with the reasons.
 type Verdict struct {
 	Decision          Decision           `json:"verdict" enum:"APPROVE,WARN,ESCALATE,BLOCK"`
 	Score             float64            `json:"score" doc:"1 minus the weights of the findings, at least 0."`
@@ -39,7 +39,7 @@ type Verdict struct {
 	PolicyVersion     string             `json:"policyVersion" doc:"Digest of the rules and thresholds."`
 }
 
-// Finding is one place in a program to which a rule applies.
+// Finding is a location in a program to which a rule of the policy gate applies.
 type Finding struct {
 	RuleID   string   `json:"ruleId"`
 	Severity Severity `json:"severity" enum:"low,medium,high,critical"`
@@ -61,17 +61,17 @@ type CapabilityChange struct {
 	Message string `json:"message" doc:"Description, for example: newly reaches api.example.com:443 (main.py:12)."`
 }
 
-// GateMode is how a workspace uses the gate.
+// GateMode says how a workspace uses the policy gate.
 type GateMode string
 
-// These are the modes.
+// These are the values of GateMode.
 const (
 	GateOff     GateMode = "off"
 	GateAdvise  GateMode = "advise"
 	GateEnforce GateMode = "enforce"
 )
 
-// GateSettings are the settings of the gate in a workspace.
+// GateSettings holds the settings of the policy gate in a workspace.
 type GateSettings struct {
 	Gate           GateMode `json:"gate" enum:"off,advise,enforce" doc:"off: no verdicts. advise: verdicts are shown, and BLOCK stops publishing. enforce: ESCALATE also waits for an approval."`
 	Packs          []string `json:"packs" maxItems:"20" doc:"Names of the rule packs that apply to every program."`
@@ -85,7 +85,7 @@ type GateSettings struct {
 	Revision       int64    `json:"revision,omitempty" minimum:"1" doc:"Rises with each change. A change that contains the revision of older settings is refused with conflict. Without a revision, the stored settings are replaced."`
 }
 
-// RulePack is a rule pack of a workspace, as its author wrote it.
+// RulePack is a set of policy rules of a workspace, in the form in which its author wrote it.
 type RulePack struct {
 	Workspace string    `json:"-"`
 	Name      string    `json:"name"`

@@ -1,6 +1,6 @@
-// Package advice lists the differences between two versions of an agent, with pointers, and recommends the next version
-// number: a change that may break callers is major, an addition is minor, anything else is a patch. Numbers follow
-// semver.org 2.0.0. The package only advises; publishing decides.
+// Package advice compares two versions of an agent. It lists the differences with JSON pointers and recommends the next
+// version number. A change that may break callers is major, an addition is minor, and every other change is a patch.
+// Numbers follow semver.org 2.0.0. The package only recommends a number; the package that publishes decides.
 package advice
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// rank returns the position of a bump, from none to major.
+// rank returns the position of a bump in the order none, patch, minor, major.
 func rank(b registry.Bump) int {
 	return slices.Index([]registry.Bump{registry.NoBump, registry.PatchBump, registry.MinorBump, registry.MajorBump}, b)
 }
 
-// Between lists the differences between two versions, largest bump first. Error: InvalidInput for a schema that does
-// not compile.
+// Between lists the differences between two versions, those with the largest bump first. Error: InvalidInput for a
+// schema that does not compile.
 func Between(before, after registry.Version) ([]registry.Reason, error) {
 	input, err := compat.Compare(before.InputSchema, after.InputSchema, "the input")
 	if err != nil {
@@ -64,8 +64,9 @@ func Of(reasons []registry.Reason) registry.Bump {
 	return most
 }
 
-// ofInput returns the reasons from differences of the input schemas. A change is major unless the new version accepts
-// every input of the old one, and ignores no part of it.
+// ofInput returns the reasons that follow from the differences between the input schemas. A change is minor or smaller
+// only if the new version accepts every input of the old version and ignores no part of these inputs. Every other
+// change is major.
 func ofInput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {
@@ -74,7 +75,7 @@ func ofInput(r compat.Result) []registry.Reason {
 			bump = registry.MajorBump
 		}
 		if c.Effect == compat.Widens && slices.ContainsFunc(r.Changes, func(other compat.Change) bool { return other.Effect == compat.Adds && other.Path() == c.Path() }) {
-			continue // a change that adds the property already reports that it is allowed
+			continue // the change that adds the property already reports that the property is allowed
 		}
 		reasons = append(reasons, reason(bump, "/inputSchema"+c.Pointer, sentence(c, " to the input", " from the input")))
 	}
@@ -84,8 +85,8 @@ func ofInput(r compat.Result) []registry.Reason {
 	return reasons
 }
 
-// ofOutput returns the reasons from differences of the output schemas. A change is major unless every output of the new
-// version fits the old schema.
+// ofOutput returns the reasons that follow from the differences between the output schemas. A change is major unless
+// every output of the new version fits the old schema.
 func ofOutput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {

@@ -5,7 +5,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// ofFiles returns the reasons from differences of the project whose files a version may read or change.
+// ofFiles returns the reasons that follow from the differences between the project files that the two versions may read
+// or change.
 func ofFiles(before, after *runtimes.Files) []registry.Reason {
 	const pointer = "/capabilities/files"
 	var was, is runtimes.Files

@@ -9,8 +9,9 @@ import (
 // First is the default number of an agent's first version.
 const First = "1.0.0"
 
-// Base returns the published version with which a new version is compared: the highest stable version that is not above
-// the new number, or "" if there is none. For an empty number it is the highest stable version.
+// Base returns the published version with which a new version is compared. That is the highest stable version that is
+// not above the new number. If the new number is empty, every stable version counts. Base returns "" if there is no
+// such version.
 func Base(number string, published []string) string {
 	var limit *semver.Version
 	if number != "" {
@@ -40,8 +41,8 @@ func Base(number string, published []string) string {
 	return best.Original()
 }
 
-// Previous returns the index of the highest published version that is not above a number, -1 if there is none. For a
-// stable number it ignores pre-releases. Build metadata is ignored.
+// Previous returns the index of the highest published version that is not above a number, or -1 if there is none. For a
+// stable number, Previous ignores pre-releases. It always ignores build metadata.
 func Previous(number string, published []string) int {
 	limit, err := semver.StrictNewVersion(number)
 	if err != nil {
@@ -60,8 +61,8 @@ func Previous(number string, published []string) int {
 	return at
 }
 
-// Next returns the number that follows a base with a bump. For 0.x a breaking change increases the minor number, as is
-// customary, because only people decide when to publish 1.0.0.
+// Next returns the version number that follows base after a bump. For 0.x a breaking change increases the minor number,
+// as is customary. Next never proposes 1.0.0 for a 0.x version, because a person decides when to publish 1.0.0.
 func Next(base string, bump registry.Bump) (string, error) {
 	v, err := semver.StrictNewVersion(base)
 	if err != nil {
@@ -86,8 +87,8 @@ func Next(base string, bump registry.Bump) (string, error) {
 	return v.IncPatch().String(), nil
 }
 
-// Large reports whether a number is at least as far from its base as a bump requires. A pre-release counts as the
-// version it leads to; build metadata does not count.
+// Large reports whether the difference between a number and its base is at least the given bump. A pre-release such as
+// 2.0.0-rc.1 counts as 2.0.0. Build metadata is ignored.
 func Large(number, base string, bump registry.Bump) (bool, error) {
 	v, err := semver.StrictNewVersion(number)
 	if err != nil {
@@ -111,7 +112,8 @@ func Large(number, base string, bump registry.Bump) (bool, error) {
 	return core.Compare(least) >= 0, nil
 }
 
-// Promoted returns the number for the first stable version after pre-releases: the core of the highest one.
+// Promoted returns the number of the first stable version after pre-releases: the highest pre-release number without
+// its suffix.
 func Promoted(published []string) string {
 	var best *semver.Version
 	for _, text := range published {

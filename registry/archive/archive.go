@@ -2,8 +2,8 @@
 // docs/archive.md describes the layout. The package does not use the store: the caller decides what to do with the
 // contents.
 //
-// An archive is a gzipped tar of regular files in a fixed order. It can be read in one pass with one version in memory,
-// and equal content gives equal bytes.
+// An archive is a gzipped tar of regular files in a fixed order. A reader needs a single pass and has at most one
+// version in memory. Equal content gives equal bytes.
 package archive
 
 import (
@@ -21,14 +21,14 @@ import (
 // Format identifies the layout in the first file.
 const Format = "atelier/archive/1"
 
-// Limits of an archive. They apply to the unpacked content.
+// These constants limit the unpacked content of an archive.
 const (
 	MaxAgents   = 20_000
-	MaxVersions = 10_000 // per agent
+	MaxVersions = 10_000 // versions per agent
 	MaxEntries  = 2_000_000
 	MaxDocument = 8 << 20  // bytes of one JSON file
-	MaxFiles    = 500      // per draft or version
-	MaxBytes    = 32 << 20 // total size of these files; a module may be this large
+	MaxFiles    = 500      // files per draft or version
+	MaxBytes    = 32 << 20 // total size of the files of a draft or version; large enough for a WebAssembly module
 	MaxTotal    = 2 << 30  // total size of the unpacked archive
 )
 
@@ -39,58 +39,60 @@ const (
 	maxPath     = 3*registry.MaxPath + 64
 )
 
-// Contents is the first file. It lists the agents, so that a truncated archive is detected.
+// Contents is the document in the first file of an archive. It lists the agents, so that a reader detects a truncated
+// archive.
 type Contents struct {
 	Format string   `json:"format"`
 	Agents []string `json:"agents"`
 }
 
-// Agent is an agent without its versions. The files of its draft follow as separate entries.
+// Agent is the JSON document of an agent without its versions. The files of its draft follow as separate entries of the
+// archive.
 type Agent struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
-	FormerNames []string         `json:"formerNames"` // with _ instead of -, as in registry.NameKey
+	FormerNames []string         `json:"formerNames"` // names with _ instead of -, as in registry.NameKey
 	Title       string           `json:"title"`
 	Description string           `json:"description"`
 	Tags        []string         `json:"tags"`
 	Metadata    json.RawMessage  `json:"metadata"`
-	Listed      bool             `json:"listed,omitempty"` // as stated by the archive; the importer decides whether to list the agent
+	Listed      bool             `json:"listed,omitempty"` // value in the archive; the importer decides whether to list the agent
 	Origin      *registry.Origin `json:"origin,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
 	Creator     Actor            `json:"createdBy"`
 	Draft       registry.Spec    `json:"draft"`
-	Tests       []registry.Test  `json:"tests,omitempty"` // of the draft
+	Tests       []registry.Test  `json:"tests,omitempty"` // tests of the draft
 	Versions    []string         `json:"versions"`
 }
 
-// Actor is the person or token that an archive names as the author of a change. It is stored for information and grants
-// no rights.
+// Actor is the person or token that an archive names as the author of a change. The server stores the actor for
+// information only. The actor gets no rights.
 type Actor struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`
 	Name string             `json:"name"`
 }
 
-// plausible reports whether an actor could have been written by a server. Other values might be rejected by a database.
+// plausible reports whether a server could have written this actor. A database might reject other values.
 func (a Actor) plausible() bool {
 	const most = 200
 	text := a.ID + string(a.Type) + a.Name
 	return len(text) <= 3*most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// plausibleOrigin reports whether an origin is nil or valid. A server writes no other origins.
+// plausibleOrigin reports whether an origin is nil or valid. Servers write only such origins.
 func plausibleOrigin(o *registry.Origin) bool {
 	return o == nil || uuid.Validate(o.AgentID) == nil && registry.CheckName(o.Name) == nil && registry.CheckSemver(o.Version) == nil &&
 		registry.KindOf(o.Digest) == registry.ByDigest && registry.CheckVersionRange(o.Digest) == nil
 }
 
-// version is the JSON document of a version. Its files follow as separate entries.
+// version is the JSON document of a version. The files of the version follow as separate entries of the archive.
 type version struct {
 	registry.Version
 	Publisher Actor `json:"publisher"`
 }
 
-// versionPath returns the folder of a version.
+// versionPath returns the path of a version's folder in the archive.
 func versionPath(agent, version string) string {
 	return "agents/" + agent + "/versions/" + version + "/"
 }

@@ -26,11 +26,11 @@ type Visitor interface {
 	Version(v registry.Version) error
 }
 
-// Read reads an archive to its end. The digests of each version are recomputed before the visitor receives it. If the
-// archive violates the layout, Read stops and returns InvalidInput. The visitor must discard all it has received unless
-// Read returns nil.
+// Read reads an archive to its end. It recomputes the digests of each version before it passes the version to the
+// visitor. If the archive violates the layout, Read stops and returns InvalidInput. If Read returns an error, the
+// visitor must discard everything it has received.
 func Read(r io.Reader, visitor Visitor) error {
-	whole := bufio.NewReader(r) // a buffered gzip reader stops at the end of its stream
+	whole := bufio.NewReader(r) // gzip reads no byte beyond the end of its stream if its source is buffered
 	zip, err := gzip.NewReader(whole)
 	if err != nil {
 		return broken(err)
@@ -53,7 +53,7 @@ func Read(r io.Reader, visitor Visitor) error {
 type reader struct {
 	tar     *tar.Reader
 	visitor Visitor
-	next    *tar.Header // read but not yet consumed; nil at the end
+	next    *tar.Header // header that was read but not yet used; nil at the end
 	entries int
 	ids     map[string]bool
 	names   map[string]bool
@@ -82,7 +82,7 @@ func (r *reader) all() error {
 	return nil
 }
 
-// end checks that no data follows the archive, because another program might read it as further content.
+// end checks that no data follows the archive. Another program might read such data as further content.
 func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
 		return invalid("contains an unannounced file: %s", shown(r.next.Name))
@@ -150,7 +150,8 @@ func (r *reader) agent(name string) error {
 	return nil
 }
 
-// claim records a name of an agent and rejects a name that the archive already has. a-b and a_b count as the same name.
+// claim records a name of an agent. It rejects a name that another agent of the archive has. The names a-b and a_b
+// count as equal.
 func (r *reader) claim(name string) error {
 	key := registry.NameKey(name)
 	if r.names[key] {
@@ -197,7 +198,7 @@ func (r *reader) version(a Agent, number string) error {
 	return r.visitor.Version(v)
 }
 
-// files reads the files of a folder, which are sorted by path.
+// files reads the files of one folder of the archive. The archive must list them in the order of their paths.
 func (r *reader) files(folder string) (map[string]registry.File, error) {
 	files, paths, last, total := map[string]registry.File{}, registry.Paths{}, "", int64(0)
 	for r.next != nil && strings.HasPrefix(r.next.Name, folder) {
@@ -223,7 +224,7 @@ func (r *reader) files(folder string) (map[string]registry.File, error) {
 	return files, nil
 }
 
-// document reads the next file, which must be this JSON document.
+// document reads the next file, which must be the JSON document with the given path, into a value.
 func (r *reader) document(path string, into any) error {
 	if r.next == nil {
 		return invalid("ends before %s", path)
@@ -251,7 +252,7 @@ func (r *reader) content(most int64) ([]byte, error) {
 	if r.next.Size > most {
 		return nil, invalid("contains a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))
 	}
-	var content bytes.Buffer // grows with the received bytes, not with the announced size
+	var content bytes.Buffer // the buffer grows with the received bytes, because the size in the header may be false
 	if _, err := io.Copy(&content, io.LimitReader(r.tar, most+1)); err != nil {
 		return nil, broken(err)
 	}

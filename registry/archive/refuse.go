@@ -11,7 +11,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidInput, "%s", "The archive "+fmt.Sprintf(format, args...)+".")
 }
 
-// broken converts a read error to InvalidInput. It returns errors that already have a code unchanged.
+// broken converts a read error to InvalidInput. It leaves an error unchanged if the error already has a code.
 func broken(err error) error {
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {

@@ -38,7 +38,7 @@ func (w *Writer) Agent(a Agent) error {
 	return w.files(agentPath(a.Name)+"draft/", files)
 }
 
-// Version writes a version of the agent that was written last. agent is the current name of this agent.
+// Version writes a version of the agent that the last call of Agent wrote. agent is the current name of this agent.
 func (w *Writer) Version(agent string, v registry.Version) error {
 	files := v.Files
 	v.Files = nil
@@ -49,7 +49,7 @@ func (w *Writer) Version(agent string, v registry.Version) error {
 	return w.files(versionPath(agent, v.Version)+"files/", files)
 }
 
-// Close ends the archive.
+// Close writes the end of the archive.
 func (w *Writer) Close() error { return errors.Join(w.tar.Close(), w.zip.Close()) }
 
 func (w *Writer) files(folder string, files map[string]registry.File) error {
@@ -69,7 +69,7 @@ func (w *Writer) document(path string, value any) error {
 	return w.entry(path, append(text, '\n'))
 }
 
-// entry writes a file. Its header has fixed values for time and mode, so that equal content gives equal archives on all
+// entry writes a file. The time and mode in its header are constants, so that equal content gives equal archives on all
 // machines.
 func (w *Writer) entry(path string, content []byte) error {
 	header := tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o644, Size: int64(len(content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}

@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// Subfolders of a backup.
+// These constants are the names of the subfolders of a backup.
 const (
 	Database = "database"
 	Blobs    = "blobs"
@@ -29,27 +29,29 @@ const (
 const (
 	format       = 1
 	manifestName = "manifest.json"
-	// mostBytes is the maximum size of a manifest. It is enough for a million files of large versions.
+	// mostBytes is the maximum size of a manifest in bytes. A manifest of this size can list the files of a million large
+	// versions.
 	mostBytes = 512 << 20
 )
 
-// Manifest describes a backup. It is written last, so a folder without it is not a complete backup.
+// Manifest describes a backup. It is the last file that is written, so a folder without a manifest is not a complete
+// backup.
 type Manifest struct {
 	Format    int            `json:"format"`
 	CreatedAt time.Time      `json:"createdAt"`
-	Version   string         `json:"version"` // of the program
+	Version   string         `json:"version"` // version of the program that made the backup
 	Snapshot  store.Snapshot `json:"snapshot"`
 	Files     []File         `json:"files"`
 }
 
-// File is a file of a backup.
+// File is the manifest's entry for one file of the backup.
 type File struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Bytes returns the size of all files.
+// Bytes returns the total size of all files.
 func (m Manifest) Bytes() int64 {
 	var n int64
 	for _, f := range m.Files {
@@ -58,7 +60,7 @@ func (m Manifest) Bytes() int64 {
 	return n
 }
 
-// Begin creates the folder of a new backup. It must be missing or empty.
+// Begin creates the folder of a new backup. It returns an error if the folder exists and is not empty.
 func Begin(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,8 +95,8 @@ func Finish(dir string, m Manifest) (Manifest, error) {
 	return m, write(filepath.Join(dir, manifestName), bytes.NewReader(text))
 }
 
-// walk calls visit with the path of each file below a folder, in order. The folder itself may be a link. It rejects
-// anything inside that is neither a file nor a folder.
+// walk calls visit with the path of each file below a folder, in order of the paths. The folder itself may be a
+// symbolic link. walk rejects an entry inside that is neither a file nor a folder.
 func walk(dir string, visit func(path string) error) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -189,7 +191,7 @@ func Verify(dir string) (Manifest, error) {
 	return m, m.complete()
 }
 
-// complete checks that the backup has the database with every table, and the files of every large version.
+// complete checks that the backup contains every table of the database and the files of every large version.
 func (m Manifest) complete() error {
 	has := func(path string) bool {
 		return slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == path })
@@ -245,7 +247,7 @@ func write(path string, content io.Reader) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // the first error is returned
+			_ = os.Remove(file.Name()) // the first error is the one to return
 		}
 	}()
 	_, err = io.Copy(file, content)
@@ -258,7 +260,7 @@ func write(path string, content io.Reader) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir syncs a folder, so that the names of its files are durable.
+// syncDir syncs a folder, so that the names of its files survive a power failure.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

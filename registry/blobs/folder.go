@@ -1,5 +1,5 @@
-// Package blobs stores bytes under their SHA-256. Blobs never change, equal bytes are stored once, and every read is
-// verified against the digest.
+// Package blobs stores byte strings (blobs) under their SHA-256 digests. Blobs never change, equal blobs are stored
+// once, and every read verifies the content against the digest.
 package blobs
 
 import (
@@ -23,23 +23,24 @@ const prefix = "sha256:"
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Folder is a blob store in a separate directory. The file ab/cdef… contains the blob sha256:abcdef…. It is safe for
-// concurrent use in one process. Other processes may read and store blobs at the same time. Only the process that has
-// the lock of the data directory may remove blobs, and it may remove a blob that another process is storing again.
+// Folder is a blob store in a separate directory. The file ab/cdef… contains the blob sha256:abcdef…. A Folder is safe
+// for concurrent use in one process. Other processes may read and store blobs at the same time. Only the process that
+// has the lock of the data directory may remove blobs. If another process stores a blob again at that moment, the blob
+// may be removed nevertheless.
 type Folder struct {
 	dir string
-	mu  sync.Mutex // prevents that a blob is removed while it is stored again
+	mu  sync.Mutex // prevents this process from removing a blob while it stores the blob again
 }
 
-// Stored describes a blob in a store. Name is "" in a store that stores equal blobs only once.
+// Stored describes a blob in a store. Name is "" if the store keeps equal blobs only once.
 type Stored struct {
 	Name   string
 	Digest string
 	Bytes  int64
-	At     time.Time // when it was last stored
+	At     time.Time // time of the last call that stored the blob
 }
 
-// Open creates the directory if it is missing.
+// Open opens the blob store in a directory. It creates the directory if it is missing.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open blob store: %w", err)
@@ -119,14 +120,14 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
-// List calls each with every blob until it returns an error. each may remove blobs.
+// List calls each for every blob until each returns an error. each may remove blobs.
 func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
 	dirs, err := os.ReadDir(f.dir)
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
 	for _, dir := range dirs {
-		if !dir.IsDir() || len(dir.Name()) != 2 { // for example lost+found of a mounted disk
+		if !dir.IsDir() || len(dir.Name()) != 2 { // for example the directory lost+found of a mounted disk
 			continue
 		}
 		entries, err := os.ReadDir(filepath.Join(f.dir, dir.Name()))
@@ -153,7 +154,7 @@ func (f *Folder) List(ctx context.Context, each func(Stored) error) error {
 	return ctx.Err()
 }
 
-// Remove removes a blob if it was last stored before a time. It reports whether it removed the blob.
+// Remove removes a blob if the last call that stored it was before a time. It reports whether it removed the blob.
 func (f *Folder) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
 	if err := ctx.Err(); err != nil || !digestForm.MatchString(b.Digest) {
 		return false, err
@@ -196,7 +197,7 @@ func (f *Folder) SweepLeftovers() (int, error) {
 	return len(found), nil
 }
 
-// leftovers is the name pattern of temporary files.
+// leftovers matches the names of temporary files.
 const leftovers = ".new-*"
 
 // put writes a temporary file and renames it, so that readers see either the whole blob or no blob. It syncs the file
@@ -206,12 +207,12 @@ func (f *Folder) put(path string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	// An existing file may be damaged. Rewriting it repairs it.
+	// An existing file may be damaged. Writing the file again repairs it.
 	if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, content) {
 		if err := replace(dir, path, content); err != nil {
 			return err
 		}
-	} else if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // a new time, so that Remove does not remove it
+	} else if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // the new time prevents Remove from removing the blob
 		return err
 	}
 	if err := syncDir(dir); err != nil {

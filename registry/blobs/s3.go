@@ -32,35 +32,35 @@ type S3Options struct {
 	CacheBytes int64
 }
 
-// S3 is a blob store in a bucket. Objects are code-blobs/NAME/HASH, so that two publications of one version number never
-// share an object. Every read is verified against the digest, and a local cache saves downloads. It is safe for concurrent
-// use, also by several servers.
+// S3 is a blob store in a bucket. The key of an object is code-blobs/NAME/HASH. So two publications of one version
+// number never share an object. Every read verifies the content against the digest, and a local cache saves downloads.
+// S3 is safe for concurrent use, also by several servers.
 type S3 struct {
 	options S3Options
 	client  *minio.Client
 	cache   *Folder
 
 	mu    sync.Mutex
-	etags map[string]string // ETags of verified objects in the cache, by digest
+	etags map[string]string // ETags of the objects whose content is verified and in the cache, by digest
 	state S3State
 }
 
-// S3State describes the bucket, as of its last response.
+// S3State describes the bucket after its last response.
 type S3State struct {
 	Available bool
-	Reason    string // why the bucket is not available
-	Failures  int64  // requests that failed or returned content with a wrong digest
+	Reason    string // reason why the bucket is not available
+	Failures  int64  // number of requests that failed or returned content with a wrong digest
 }
 
 const (
 	keyPrefix  = "code-blobs/"
 	s3Patience = 30 * time.Second
-	// cachedPatience is how long a read waits for the bucket if the cache has the blob.
+	// cachedPatience is how long a read waits for the bucket if the cache contains the blob.
 	cachedPatience = 3 * time.Second
 	maxObject      = 64 << 20
 )
 
-// OpenS3 checks the options and that the bucket can be read.
+// OpenS3 checks the options, and checks that it can read the bucket.
 func OpenS3(ctx context.Context, o S3Options) (*S3, error) {
 	cache, err := Open(o.CacheDir)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *S3) State() S3State {
 	return s.state
 }
 
-// Ping sends a request to the bucket, so that State is up to date even if nothing is read or stored.
+// Ping sends a request to the bucket. So State stays up to date even if no other request reads or stores a blob.
 func (s *S3) Ping(ctx context.Context) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -103,18 +103,18 @@ func (s *S3) Ping(ctx context.Context) {
 	s.note(ctx, err)
 }
 
-// silent is the context's cause if the bucket did not answer a request in time.
+// silent is the cause with which a context ends if the bucket does not answer a request in time.
 type silent struct{ patience time.Duration }
 
 func (e *silent) Error() string { return fmt.Sprintf("no answer within %s", e.patience) }
 
-// within returns a context that ends a request to the bucket after a time, with the cause silent.
+// within returns a context for a request to the bucket. The context ends after a time, with the cause silent.
 func within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, patience, &silent{patience})
 }
 
-// note updates the state after a request to the bucket. It ignores errors of requests that the caller cancelled, or
-// whose deadline came from the caller, because they say nothing about the bucket.
+// note updates the state after a request to the bucket. It ignores an error if the caller cancelled the request or set
+// its deadline, because such an error says nothing about the bucket.
 func (s *S3) note(ctx context.Context, err error) {
 	var late *silent
 	if err != nil && ctx.Err() != nil && !errors.As(context.Cause(ctx), &late) {
@@ -146,8 +146,8 @@ func (s *S3) Put(ctx context.Context, name string, content []byte) (string, erro
 	return digest, nil
 }
 
-// Get returns the content of a blob. Errors: NotFound; StorageUnavailable if the bucket does not answer and the cache
-// does not have the blob; ContentChanged if the object was changed.
+// Get returns the content of a blob. Errors: NotFound; ContentChanged if the object was changed; StorageUnavailable if
+// the bucket does not answer and the cache does not contain the blob.
 func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 	if content, err := s.cache.Get(ctx, name, digest); err == nil && s.current(ctx, name, digest) {
 		return content, nil
@@ -155,8 +155,9 @@ func (s *S3) Get(ctx context.Context, name, digest string) ([]byte, error) {
 	return s.download(ctx, name, digest)
 }
 
-// current reports whether the cached content of a blob may be used: its object was neither changed nor removed. It
-// returns true if the bucket does not answer, because cached content is verified.
+// current reports whether Get may use the cached content of a blob. It returns false if the object in the bucket was
+// changed or removed. It returns true if the bucket does not answer, because cached content was verified against the
+// digest.
 func (s *S3) current(ctx context.Context, name, digest string) bool {
 	ctx, cancel := within(ctx, cachedPatience)
 	defer cancel()
@@ -206,7 +207,7 @@ func (s *S3) Size(ctx context.Context, name, digest string) (int64, error) {
 	return info.Size, nil
 }
 
-// List calls each with every blob in the bucket until it returns an error. each may remove blobs.
+// List calls each for every blob in the bucket until each returns an error. each may remove blobs.
 func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -226,7 +227,7 @@ func (s *S3) List(ctx context.Context, each func(Stored) error) error {
 	return ctx.Err()
 }
 
-// Remove removes a blob if it was last stored before a time. It reports whether it removed the blob.
+// Remove removes a blob if the last call that stored it was before a time. It reports whether it removed the blob.
 func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, error) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -244,11 +245,11 @@ func (s *S3) Remove(ctx context.Context, b Stored, before time.Time) (bool, erro
 	return true, nil
 }
 
-// loans is the prefix of the objects that Lend stores.
+// loans is the key prefix of the temporary objects that Lend stores.
 const loans = "job-inputs/"
 
-// Lend stores content under a name and returns a URL. Anybody who knows the URL can read the content for the given
-// time. Error: StorageUnavailable.
+// Lend stores content under a name as a temporary object and returns its URL. Anybody who has the URL can read the
+// content until the given time is over. Error: StorageUnavailable.
 func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -265,7 +266,7 @@ func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.
 	return address.String(), nil
 }
 
-// TakeBack removes content that Lend stored. Error: StorageUnavailable.
+// TakeBack removes an object that Lend stored. Error: StorageUnavailable.
 func (s *S3) TakeBack(ctx context.Context, name string) error {
 	ctx, cancel := within(ctx, s3Patience)
 	defer cancel()
@@ -275,8 +276,8 @@ func (s *S3) TakeBack(ctx context.Context, name string) error {
 	return nil
 }
 
-// TakeBackIf removes the contents that Lend stored if useless returns true for their name and time of storing. Error:
-// StorageUnavailable.
+// TakeBackIf calls useless with the name and the time of each object that Lend stored, and removes the object if
+// useless returns true. Error: StorageUnavailable.
 func (s *S3) TakeBackIf(ctx context.Context, useless func(name string, at time.Time) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -318,7 +319,7 @@ func (s *S3) failure(ctx context.Context, verb, name string, err error) error {
 	}
 }
 
-// remedy returns sentences about why the bucket failed and how to fix it.
+// remedy returns sentences that say why the bucket failed and how to fix the problem.
 func remedy(ctx context.Context, err error) string {
 	var late *silent
 	switch code := minio.ToErrorResponse(err).Code; {
@@ -334,7 +335,8 @@ func remedy(ctx context.Context, err error) string {
 	return "Check that the service at --s3-endpoint answers, and try again."
 }
 
-// remember puts verified content into the cache. It ignores errors, such as a full disk, because the cache is optional.
+// remember puts verified content into the cache. It ignores errors, such as a full disk, because a read also works
+// without the cache.
 func (s *S3) remember(ctx context.Context, name, digest, etag string, content []byte) {
 	if _, err := s.cache.Put(ctx, name, content); err != nil {
 		return

@@ -1,6 +1,7 @@
 package compat
 
-// row describes the items of an array under one schema: the first items by position, then the rest.
+// row describes the items of an array under one schema: schemas for the first items by position, and a schema for the
+// remaining items.
 type row struct {
 	first []place
 	rest  *place
@@ -25,7 +26,8 @@ func (p place) optional(keyword string) *place {
 	return nil
 }
 
-// item returns the schemas for the item at a position. Beyond the last position it returns those for the rest.
+// item returns the schemas for the item at a position. Beyond the last position of the row, item returns the schemas
+// for the remaining items.
 func (s set) item(position int) set {
 	var all set
 	for _, p := range s {
@@ -39,7 +41,7 @@ func (s set) item(position int) set {
 	return all
 }
 
-// positions returns the number of items that a flat set describes one by one.
+// positions returns the number of array positions for which a flat set has separate schemas.
 func (s set) positions() int {
 	n := 0
 	for _, p := range s {
@@ -48,7 +50,8 @@ func (s set) positions() int {
 	return n
 }
 
-// longest returns the maximum number of items that a flat set allows in an array. limited is false if there is none.
+// longest returns the maximum number of items that a flat set allows in an array. limited is false if the set has no
+// maximum.
 func (s set) longest() (n int, limited bool) {
 	n, limited = s.most("maxItems")
 	for _, p := range s {

@@ -2,7 +2,8 @@ package compat
 
 import "slices"
 
-// combinations proves anyOf and oneOf. It proves the uncompared keywords only if both schemas have the same.
+// combinations tries to prove the keywords anyOf and oneOf. It proves a keyword of uncompared only if both schemas have
+// the same value for it.
 func (p *prover) combinations(g goal) bool {
 	ok := p.alternatives(g, "anyOf", "must match one of `anyOf` now", "no longer needs to match one of `anyOf`")
 	ok = p.alternatives(g, "oneOf", "must match exactly one of `oneOf` now", "no longer needs to match exactly one of `oneOf`") && ok
@@ -14,15 +15,16 @@ func (p *prover) combinations(g goal) bool {
 	return ok
 }
 
-// uncompared lists keywords that tool schemas rarely have. They are proven only if the other schema has them with the
-// same values. The keywords of one group depend on each other.
+// uncompared lists keywords that are rare in schemas of tools. The prover does not analyse them: it proves them only if
+// the other schema has them with the same values. The keywords of one group depend on each other, so they are compared
+// together.
 var uncompared = [][]string{
 	{"not"}, {"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"propertyNames"},
 	{"dependentRequired"}, {"dependentSchemas"}, {"dependencies"}, {"unevaluatedProperties"}, {"unevaluatedItems"}, {"$dynamicRef"},
 }
 
-// unchanged reports whether one schema of the set has the keywords of a group with the same values. Keywords whose
-// meaning depends on the rest of their schema count as changed.
+// unchanged reports whether one schema of the set has the keywords of a group with the same values. If the meaning of a
+// keyword depends on the rest of its schema, the keyword counts as changed.
 func (p *prover) unchanged(g goal, group []string) bool {
 	switch group[0] {
 	case "dependencies", "$dynamicRef":
@@ -38,8 +40,9 @@ func (p *prover) unchanged(g goal, group []string) bool {
 	})
 }
 
-// alternatives proves anyOf or oneOf by one alternative that accepts every value. With oneOf, the others must also
-// reject every value. A set with several types may have one alternative per type.
+// alternatives tries to prove anyOf or oneOf. The proof needs one alternative that accepts every value of the set. For
+// oneOf, all other alternatives must also reject every value. If the set has several types, each type may have its own
+// alternative.
 func (p *prover) alternatives(g goal, keyword, added, gone string) bool {
 	branches := g.that.list(keyword)
 	if len(branches) == 0 {
@@ -62,7 +65,7 @@ func (p *prover) alternatives(g goal, keyword, added, gone string) bool {
 	return fits(g.these) || p.byKind(g, fits) || p.add(g, keyword, added, gone)
 }
 
-// byKind proves a condition separately for each type of a set that has several types.
+// byKind tries to prove a condition separately for each type, if a set has several types.
 func (p *prover) byKind(g goal, fits func(set) bool) bool {
 	k := g.these.kinds()
 	split := map[string]kind{"null": null, "boolean": boolean, "string": text, "array": array, "object": object, "integer": integer}
@@ -85,7 +88,7 @@ func (p *prover) byKind(g goal, fits func(set) bool) bool {
 
 const maxDisjointDepth = 24
 
-// disjoint proves that no value fits both sets.
+// disjoint tries to prove that no value fits both sets.
 func (p *prover) disjoint(a, b set, depth int) bool {
 	p.steps++
 	if p.steps > maxSteps || depth > maxDisjointDepth {
@@ -103,13 +106,14 @@ func (p *prover) disjoint(a, b set, depth int) bool {
 	return shared == object && p.membersDisjoint(left, right, depth)
 }
 
-// rejectedBy reports whether a set enumerates its values and another set rejects each of them.
+// rejectedBy reports whether a set enumerates its values and another set rejects each of these values.
 func (s set) rejectedBy(other set) bool {
 	values, finite := s.values()
 	return finite && !slices.ContainsFunc(values, func(value any) bool { return !other.rejects(value) && other.kinds()&valueKind(value) != 0 })
 }
 
-// membersDisjoint proves that no object fits both sets: one of them requires a property, and no value of it fits both.
+// membersDisjoint tries to prove that no object fits both sets: one set requires a property, and no value of this
+// property fits both sets.
 func (p *prover) membersDisjoint(left, right set, depth int) bool {
 	l, r := shape{these: left, names: left.described()}, shape{these: right, names: right.described()}
 	needed := left.requires()

@@ -1,9 +1,11 @@
 // Package compat compares two JSON Schemas (draft-07, 2020-12, or one of each). It answers whether every document that
-// fits one also fits the other, and lists the changes in words for people. It answers Yes only with a proof and No only
-// with a counterexample. Otherwise the answer is Unknown. The package knows nothing about agents and versions.
+// fits one schema also fits the other, and lists the changes in sentences for people. It answers Yes only with a proof
+// and No only with a counterexample. Otherwise the answer is Unknown. The package does not depend on agents and
+// versions.
 //
-// The proof goes through the keywords of the schema that must accept everything. It may ignore keywords of the other
-// schema: that only enlarges the set of documents, so a proof for the larger set also holds for the smaller one.
+// The proof checks, one by one, the keywords of the schema that must accept every document. It may ignore keywords of
+// the other schema. Ignoring a keyword only enlarges the set of documents, and a proof for a larger set also applies to
+// the smaller set.
 package compat
 
 import (
@@ -12,11 +14,12 @@ import (
 	"strings"
 )
 
-// Answer is the answer to the question whether every document of one schema fits another.
+// Answer answers the question whether every document that fits one schema also fits another.
 type Answer string
 
-// The answers. Described means Yes for documents whose objects have only properties that the first schema describes,
-// although the first schema allows others. Such documents are not affected by new properties.
+// These are the values of Answer. Described means Yes for all documents whose objects have only properties that the
+// first schema describes, although the first schema allows others. New properties in the second schema do not affect
+// such documents.
 const (
 	Yes       Answer = "yes"
 	Described Answer = "described"
@@ -24,10 +27,10 @@ const (
 	Unknown   Answer = "unknown"
 )
 
-// Effect is the way in which a change alters the set of accepted documents.
+// Effect says how a change alters the set of accepted documents.
 type Effect string
 
-// The effects. Adds and Removes concern properties that only one of the schemas describes.
+// These are the values of Effect. Adds and Removes are for properties that only one of the schemas describes.
 const (
 	Narrows Effect = "narrows"
 	Widens  Effect = "widens"
@@ -35,13 +38,13 @@ const (
 	Removes Effect = "removes"
 )
 
-// Change is one difference in words for people. Pointer refers to the new schema, or to the old one if the new schema
-// has no such location.
+// Change is one difference as a sentence for people. Pointer refers to the new schema, or to the old schema if the new
+// schema does not have the location.
 type Change struct {
 	Effect  Effect `json:"effect"`
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
-	path    string // path in a document
+	path    string // path of the changed value in a document
 	words   string // message without its subject
 }
 
@@ -50,12 +53,12 @@ type Result struct {
 	Forward  Answer // every document of the old schema fits the new one
 	Backward Answer // every document of the new schema fits the old one; never Described
 	Changes  []Change
-	// Refused is a document that the old schema accepts and the new one rejects, Taken the reverse; nil if none was
-	// found.
+	// Refused is a document that the old schema accepts and the new schema rejects. Taken is a document that the old
+	// schema rejects and the new schema accepts. Each is nil if no such document was found.
 	Refused, Taken json.RawMessage
 }
 
-// Compare compares two schemas. An absent schema accepts everything. Subject names the whole document in sentences,
+// Compare compares two schemas. An absent schema accepts every document. subject names the whole document in sentences,
 // such as "the input". Error: InvalidInput for a schema that does not compile.
 func Compare(before, after json.RawMessage, subject string) (Result, error) {
 	old, err := newSide("old", before)
@@ -92,8 +95,8 @@ func Compare(before, after json.RawMessage, subject string) (Result, error) {
 	return result, nil
 }
 
-// gather merges the findings into one list without repetition: a new required property is reported once, and
-// constraints inside a removed property are left out.
+// gather merges the findings into one list without repetition. It reports a new required property once, and omits
+// constraints inside a removed property.
 func gather(w properties, narrowed, widened []Change) []Change {
 	var all []Change
 	beneath := func(path string, roots map[string]string) bool {
@@ -104,7 +107,7 @@ func gather(w properties, narrowed, widened []Change) []Change {
 		}
 		return false
 	}
-	said := map[[4]string]int{} // a recursive schema has the same change at many depths
+	said := map[[4]string]int{} // a recursive schema repeats the same change at many depths
 	add := func(c Change) {
 		key := [4]string{string(c.Effect), c.Pointer, c.words, c.path[strings.LastIndexByte(c.path, '.')+1:]}
 		at, twice := said[key]

@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// matches reports whether a name matches a pattern, using the engine that validation uses.
+// matches reports whether a name matches a pattern. It uses the regular expression engine of package schema, as
+// validation does.
 func (s *side) matches(pattern, name string) bool {
 	fits, ok := s.patterns[pattern]
 	if !ok {
@@ -27,9 +28,9 @@ func (s *side) matches(pattern, name string) bool {
 // shape describes the properties of an object under a flat set.
 type shape struct {
 	these  set
-	names  map[string]bool // properties with a schema of their own
-	closed bool            // rejects properties that no name or pattern describes
-	open   bool            // allows other properties only because no keyword forbids them; they are ignored
+	names  map[string]bool // properties with a separate schema
+	closed bool            // the set rejects a property if no name or pattern describes it
+	open   bool            // the set allows undescribed properties only because no keyword forbids them; the proof ignores such properties
 }
 
 func (p *prover) shape(these set) shape {
@@ -45,7 +46,8 @@ func (p *prover) shape(these set) shape {
 	return s
 }
 
-// value returns the schemas for the property with a name. absent means that no property can have that name.
+// value returns the schemas for the property with the given name. absent means that the proof may assume that no object
+// has this property.
 func (s shape) value(name string) (all set, absent bool) {
 	for _, p := range s.these {
 		known := false
@@ -64,15 +66,15 @@ func (s shape) value(name string) (all set, absent bool) {
 	return all, s.open && !s.names[name] && !s.matched(name)
 }
 
-// matched reports whether a pattern covers a name.
+// matched reports whether a pattern of the shape matches a name.
 func (s shape) matched(name string) bool {
 	return slices.ContainsFunc(s.these, func(p place) bool {
 		return slices.ContainsFunc(sorted(p.named("patternProperties")), func(pattern string) bool { return p.side.matches(pattern, name) })
 	})
 }
 
-// rest returns the schemas for properties that no name or pattern describes. absent means that there can be no such
-// property.
+// rest returns the schemas for properties that no name or pattern describes. absent means that the proof may assume
+// that no object has such properties.
 func (s shape) rest() (all set, absent bool) {
 	for _, p := range s.these {
 		if rest := p.optional("additionalProperties"); rest != nil {
@@ -82,7 +84,7 @@ func (s shape) rest() (all set, absent bool) {
 	return all, s.open
 }
 
-// patterns returns the patterns of a shape with their schemas.
+// patterns returns the schemas of a shape's patternProperties, by pattern.
 func (s shape) patterns() map[string]set {
 	all := map[string]set{}
 	for _, p := range s.these {
@@ -124,7 +126,7 @@ func (p *prover) property(g goal, name string, these set, asked place) bool {
 	return p.proves(goal{these: these, that: asked, path: member(g.path, name), depth: g.depth})
 }
 
-// members proves the constraints on properties by name and by pattern.
+// members tries to prove the constraints on properties that are described by name or by pattern.
 func (p *prover) members(g goal, s shape) bool {
 	ok := true
 	asked := g.that.named("properties")
@@ -153,7 +155,7 @@ func (p *prover) members(g goal, s shape) bool {
 	return ok
 }
 
-// others proves the constraints on properties that no name or pattern describes.
+// others tries to prove the constraints on properties that no name or pattern describes.
 func (p *prover) others(g goal, s shape) bool {
 	asked, has := g.that.sub("additionalProperties")
 	if !has {

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// prover proves that every value of a set fits a schema. It records what it cannot prove in found.
+// prover tries to prove that every value of a set fits a schema. It appends each constraint that it cannot prove to
+// found.
 type prover struct {
 	subject   string
-	added     bool // true if the schema that must accept everything is the new one
-	described bool // treat objects that are open by omission as having only described properties
-	quiet     bool // do not record reasons
+	added     bool // true if the proof is about whether the new schema accepts every document of the old one
+	described bool // treat an object that is open by omission as if it had only described properties
+	quiet     bool // do not append to found
 	found     []Change
-	open      map[string]int // path lengths of the goals under proof; a goal that recurs deeper in the document is assumed
+	open      map[string]int // path lengths of the goals under proof; the prover assumes a goal that recurs deeper in the document
 	steps     int
 }
 
@@ -23,8 +24,8 @@ const (
 	maxNesting = 200
 )
 
-// goal is one statement to prove: every value that fits all schemas in these also fits the schema that. path is the
-// position in a document.
+// goal is one statement to prove: every value that fits all schemas of the field these also fits the schema of the
+// field that. path is the position of the value in a document.
 type goal struct {
 	these set
 	that  place
@@ -41,8 +42,8 @@ func (p *prover) run(a, b *side) bool {
 	return p.proves(goal{these: set{a.root()}, that: b.root()})
 }
 
-// add records why a goal is not proven, and returns false. The message is added if the new schema must accept
-// everything, gone otherwise.
+// add records why a goal is not proven, and returns false. It uses the message added if the new schema must accept
+// every document, and the message gone if the old schema must.
 func (p *prover) add(g goal, keyword, added, gone string) bool {
 	if p.quiet || len(p.found) >= maxChanges {
 		return false
@@ -64,7 +65,7 @@ func (p *prover) add(g goal, keyword, added, gone string) bool {
 
 func quoted(path string) string { return "`" + path + "`" }
 
-// silently runs a proof without recording why it fails.
+// silently runs a proof and does not record why the proof fails.
 func (p *prover) silently(try func() bool) bool {
 	before := p.quiet
 	p.quiet = true
@@ -81,8 +82,8 @@ func (p *prover) proves(g goal) bool {
 	g.depth++
 	key := g.key()
 	if length, again := p.open[key]; again {
-		// The same goal deeper in the document may be assumed: this is induction. For the same value the assumption
-		// would prove anything.
+		// A goal that recurs deeper in the document may be assumed, which is proof by induction. A goal that recurs for the
+		// same value may not be assumed, because that assumption would prove every statement.
 		return len(g.path) > length || p.add(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	p.open[key] = len(g.path)
@@ -122,8 +123,8 @@ func (s set) key() string {
 	return strings.Join(slices.Compact(keys), "\x00")
 }
 
-// cases splits a flat set at its first anyOf or oneOf and returns nil if there is none. All alternatives still count as
-// described, so their properties are not reported as unknown.
+// cases splits a flat set at its first anyOf or oneOf, and returns nil if the set has neither. Properties of all
+// alternatives still count as described, so the prover does not report them as unknown.
 func (s set) cases() []set {
 	for i, p := range s {
 		for _, keyword := range []string{"anyOf", "oneOf"} {
@@ -143,7 +144,7 @@ func (s set) cases() []set {
 	return nil
 }
 
-// without returns a schema without one keyword, so that it is not split there again.
+// without returns a schema without one keyword, so that cases does not split it at this keyword again.
 func (p place) without(keyword string) place {
 	members, _ := p.value.(map[string]any)
 	members = maps.Clone(members)
@@ -151,7 +152,7 @@ func (p place) without(keyword string) place {
 	return place{side: p.side, pointer: p.pointer, value: members, removed: p.removed + "-" + keyword}
 }
 
-// provesValues checks each value of an enumerated set.
+// provesValues checks whether each value of an enumerated set fits the schema.
 func (p *prover) provesValues(g goal, values []any) bool {
 	var refused []string
 	for _, value := range values {
@@ -173,7 +174,7 @@ func (p *prover) provesValues(g goal, values []any) bool {
 	return p.add(g, "", "no longer accepts "+list, "may also be "+list+" now")
 }
 
-// provesWhole proves the schema one keyword after the other.
+// provesWhole tries to prove the keywords of the schema one after the other.
 func (p *prover) provesWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
 		return takes || p.add(g, "", "is no longer allowed", "is now allowed")
@@ -215,7 +216,7 @@ func (p *prover) types(g goal) bool {
 	return p.add(g, "type", "is "+now+" now; it was "+was, "is "+now+" now; it was "+was)
 }
 
-// listed proves enum and const, which only an enumerated set can fit.
+// listed tries to prove enum and const. Only a set that enumerates its values can fit them.
 func (p *prover) listed(g goal) bool {
 	for _, keyword := range []string{"enum", "const"} {
 		value, ok := g.that.get(keyword)

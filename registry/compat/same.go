@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// annotation reports whether a keyword informs people and does not affect which documents fit.
+// annotation reports whether a keyword only informs people. Such a keyword does not affect which documents fit.
 func annotation(keyword string) bool {
 	return slices.Contains([]string{"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly",
 		"$schema", "$defs", "definitions", "contentEncoding", "contentMediaType", "contentSchema"}, keyword)
@@ -14,7 +14,7 @@ func annotation(keyword string) bool {
 // same reports whether two schemas are identical after following their references.
 func same(a, b place) bool { return identical(a, b, map[[2]string]bool{}) }
 
-// alike reports whether two schemas that both have a keyword are identical in it.
+// alike reports whether two schemas that both have a keyword have the same value for it.
 func alike(a, b place, keyword string) bool {
 	return !a.side.named && !b.side.named && a.side.draft7 == b.side.draft7 && identicalIn(keyword, a, b, map[[2]string]bool{})
 }
@@ -63,7 +63,7 @@ func identicalIn(keyword string, a, b place, seen map[[2]string]bool) bool {
 			return is(x, y)
 		}
 		return ok == both && slices.EqualFunc(a.list(keyword), b.list(keyword), is)
-	case "dependencies": // some of its members are schemas
+	case "dependencies": // some values of dependencies are schemas
 		return false
 	}
 	x, _ := a.get(keyword)

@@ -13,10 +13,11 @@ func rational(n json.Number) (*big.Rat, bool) { return new(big.Rat).SetString(st
 // bound is one end of a range. A nil value means unbounded.
 type bound struct {
 	value *big.Rat
-	open  bool // excludes the value itself
+	open  bool // the range excludes the value itself
 }
 
-// bounds returns the range of numbers that a flat set allows. For integer-only sets it ends at integers.
+// bounds returns the range of numbers that a flat set allows. If the set allows only integers, both bounds are
+// integers.
 func (s set) bounds() (low, high bound) {
 	for _, p := range s {
 		low = low.tightest(p.bound("minimum", false), 1)
@@ -64,14 +65,14 @@ func (b bound) whole(inwards int) bound {
 		}
 		return b
 	}
-	floor := new(big.Int).Div(b.value.Num(), b.value.Denom()) // Euclidean: rounds down for a positive divisor
+	floor := new(big.Int).Div(b.value.Num(), b.value.Denom()) // Div is Euclidean division: it rounds down for a positive divisor
 	if inwards > 0 {
 		floor.Add(floor, big.NewInt(1))
 	}
 	return bound{value: new(big.Rat).SetInt(floor)}
 }
 
-// within reports whether a bound is at least as narrow as the bound asked.
+// within reports whether the bound b is at least as narrow as the bound asked.
 func (b bound) within(asked bound, inwards int) bool {
 	if b.value == nil {
 		return false
@@ -154,8 +155,8 @@ func (s set) least(keyword string) int {
 	return n
 }
 
-// sizes proves the keywords lowest and highest, such as minItems and maxItems, for a set whose values have at least
-// atLeast and, if limited, at most atMost elements.
+// sizes tries to prove two keywords such as minItems and maxItems, whose names are lowest and highest. Every value of
+// the set has at least atLeast elements. If limited is true, every value also has at most atMost elements.
 func (p *prover) sizes(g goal, lowest, highest, unit string, atLeast, atMost int, limited bool) bool {
 	ok := true
 	if asked, has := g.that.count(lowest); has && asked > atLeast {

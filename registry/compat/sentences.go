@@ -10,7 +10,7 @@ const (
 	mostListed   = 6
 )
 
-// shown formats a schema value for a sentence.
+// shown formats a value of a schema for a sentence.
 func shown(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -16,12 +16,13 @@ func unescape(fragment string) string {
 	return fragment
 }
 
-// set is a list of schemas that a value must all satisfy. A flat set has no references and no allOf: they are expanded.
+// set is a list of schemas; a value fits the set if it fits all of them. In a flat set, references and allOf are
+// expanded.
 type set []place
 
-// flat expands a set. It adds the alternatives of the set as conditional places, which only describe properties. never
-// is true if one of the schemas is false. A reference to a schema that was split into cases resolves to the current
-// case, not to the whole.
+// flat expands references and allOf in a set. It adds the alternatives of the set as conditional places, which only
+// describe properties. never is true if one of the schemas is false. If cases has split a schema, a reference to this
+// schema resolves to the current case.
 func (s set) flat() (all set, never bool) {
 	seen, split := map[string]bool{}, map[string]bool{}
 	for _, p := range s {
@@ -56,7 +57,7 @@ func (s set) flat() (all set, never bool) {
 	return all, never
 }
 
-// kind is a set of JSON types. Integers and other numbers are two types.
+// kind is a set of JSON types. Integers and other numbers count as two types.
 type kind uint8
 
 const (
@@ -137,7 +138,7 @@ func (s set) values() ([]any, bool) {
 	return taken, true
 }
 
-// rejects reports whether one of the schemas certainly rejects a value.
+// rejects reports whether one of the schemas is known to reject a value.
 func (s set) rejects(value any) bool {
 	return slices.ContainsFunc(s, func(p place) bool {
 		if p.conditional {
@@ -167,7 +168,8 @@ func valueKind(value any) kind {
 	return object
 }
 
-// described lists the properties that a set mentions, also under conditions.
+// described lists the properties that the schemas of a set mention, including those that they mention under a
+// condition.
 func (s set) described() map[string]bool {
 	all := map[string]bool{}
 	s.applicable(func(p place) {
@@ -232,7 +234,7 @@ func (s set) applicable(visit func(place)) {
 	}
 }
 
-// always returns the subschemas that every accepted value must also satisfy: those of allOf and the target of $ref.
+// always returns the subschemas that every accepted value must also satisfy: those of allOf, and the target of $ref.
 func (p place) always() []place {
 	all := p.list("allOf")
 	if target, ok := p.ref(); ok {
@@ -241,7 +243,7 @@ func (p place) always() []place {
 	return all
 }
 
-// conditions returns the subschemas that accepted values must satisfy only under some condition.
+// conditions returns the subschemas that an accepted value must satisfy only under a condition.
 func (p place) conditions() []place {
 	all := append(p.list("anyOf"), p.list("oneOf")...)
 	for _, keyword := range []string{"if", "then", "else"} {
@@ -258,8 +260,8 @@ func (p place) conditions() []place {
 	return all
 }
 
-// openByOmission reports whether the set allows undescribed properties only because no keyword mentions them. A set
-// that describes no property is open on purpose.
+// openByOmission reports whether the set allows undescribed properties only because no keyword forbids them. A set that
+// describes no property counts as open on purpose.
 func (s set) openByOmission() bool {
 	explicit := false
 	s.applicable(func(p place) {

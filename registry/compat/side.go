@@ -11,16 +11,16 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// side is one of the two compared schemas.
+// side is one of the two schemas that the package compares.
 type side struct {
 	id       string // distinguishes the two sides
 	raw      json.RawMessage
 	doc      any // bool or map[string]any
 	draft7   bool
-	named    bool // contains $id, $anchor or $dynamicRef: references are not only pointers
+	named    bool // the schema contains $id, $anchor or $dynamicRef, so a reference may use a name instead of a JSON pointer
 	compiled *schema.Schema
-	parts    map[string]*schema.Schema // keyed by pointer
-	patterns map[string]*schema.Schema // keyed by text
+	parts    map[string]*schema.Schema // compiled subschemas by pointer
+	patterns map[string]*schema.Schema // compiled patterns by their text
 }
 
 func newSide(id string, raw json.RawMessage) (*side, error) {
@@ -43,8 +43,8 @@ func newSide(id string, raw json.RawMessage) (*side, error) {
 	return s, nil
 }
 
-// namesWithin reports whether a document has an anchor or an ID. It also searches examples, and counts everything that
-// may be an anchor or ID.
+// namesWithin reports whether a document contains an anchor or an ID. It also searches examples, where such a member
+// has no effect. So it may return true for a document without names.
 func namesWithin(value any, root bool) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -80,15 +80,15 @@ func sameDocument(a, b *side) bool {
 	return errLeft == nil && errRight == nil && left == right
 }
 
-// place is a schema within a side. A synthetic place is not in the document: it narrows the other schemas of its set,
-// and value holds its content.
+// place is a subschema of a side. A synthetic place does not exist in the document: it narrows the other schemas of its
+// set, and value contains its schema.
 type place struct {
 	side        *side
 	pointer     string
 	value       any
 	synthetic   bool
-	removed     string // keywords removed from value, because the proof handles their alternatives case by case
-	conditional bool   // an alternative that may not apply: it constrains nothing, but describes properties
+	removed     string // keywords that were removed from value, because the proof handles their alternatives as separate cases
+	conditional bool   // the place is an alternative that may not apply: it describes properties but constrains no value
 }
 
 func (s *side) root() place { return place{side: s, value: s.doc} }
@@ -105,7 +105,7 @@ func (p place) key() string {
 	return key
 }
 
-// get returns the value of a keyword, if the dialect does not ignore the keyword in this schema.
+// get returns the value of a keyword. It returns nothing if the dialect ignores the keyword in this schema.
 func (p place) get(keyword string) (any, bool) {
 	object, ok := p.value.(map[string]any)
 	if !ok {
@@ -138,7 +138,7 @@ func (p place) has(keyword string) bool {
 	return ok
 }
 
-// at returns the subschema with a value, at these tokens below p.
+// at returns the subschema with the given value. tokens is its location relative to p.
 func (p place) at(value any, tokens ...string) place {
 	pointer := p.pointer
 	for _, token := range tokens {
@@ -147,13 +147,13 @@ func (p place) at(value any, tokens ...string) place {
 	return place{side: p.side, pointer: pointer, value: value, conditional: p.conditional}
 }
 
-// unconditional returns the place as a constraint. A conditional place only describes properties.
+// unconditional returns the same place as a constraint. A conditional place only describes properties.
 func (p place) unconditional() place {
 	p.conditional = false
 	return p
 }
 
-// sub returns the schema under a keyword.
+// sub returns the schema that is the value of a keyword.
 func (p place) sub(keyword string) (place, bool) {
 	value, ok := p.get(keyword)
 	if !ok {
@@ -166,7 +166,7 @@ func (p place) sub(keyword string) (place, bool) {
 	return place{}, false
 }
 
-// list returns the schemas of a list under a keyword.
+// list returns the schemas in the list that is the value of a keyword.
 func (p place) list(keyword string) []place {
 	value, _ := p.get(keyword)
 	items, _ := value.([]any)
@@ -177,7 +177,8 @@ func (p place) list(keyword string) []place {
 	return all
 }
 
-// named returns the schemas by name under a keyword. Values that are not schemas, as in dependencies, are left out.
+// named returns the schemas in the object that is the value of a keyword, by name. It omits values that are not
+// schemas, which dependencies may contain.
 func (p place) named(keyword string) map[string]place {
 	value, _ := p.get(keyword)
 	members, _ := value.(map[string]any)
@@ -229,7 +230,7 @@ func (p place) ref() (place, bool) {
 	return place{}, false
 }
 
-// accepts reports whether a value fits, and whether that is certain.
+// accepts reports whether a value fits, and whether this result is certain.
 func (p place) accepts(value any) (fits, known bool) {
 	if always, ok := p.value.(bool); ok {
 		return always, true

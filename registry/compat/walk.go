@@ -2,8 +2,8 @@ package compat
 
 import "slices"
 
-// properties lists the properties that only one of two schemas describes: from their path in a document to the pointer
-// of their schema.
+// properties maps the path of each property that only one of two schemas describes to the pointer of the property's
+// schema.
 type properties struct{ added, removed map[string]string }
 
 const maxWalk = 2_000
@@ -13,8 +13,8 @@ type walker struct {
 	seen map[string]bool
 }
 
-// walkProperties descends both schemas together and records added and removed properties, including those that are
-// described only under a condition.
+// walkProperties descends both schemas together and records added and removed properties. It includes properties that a
+// schema describes only under a condition.
 func walkProperties(old, now *side) properties {
 	w := walker{properties{map[string]string{}, map[string]string{}}, map[string]bool{}}
 	if !old.named && !now.named {
@@ -52,7 +52,7 @@ func (w *walker) walk(old, now set, path string) {
 	}
 }
 
-// members holds the subschemas of a set: of named properties, of other properties, of items.
+// members holds the subschemas of a set for named properties, for other properties and for items.
 type members struct {
 	named map[string]set
 	rest  set
@@ -88,7 +88,7 @@ func (s set) members() members {
 	return all
 }
 
-// takes reports whether additionalProperties or a pattern covers a property with this name.
+// takes reports whether additionalProperties or a pattern applies to a property with this name.
 func (m members) takes(name string) bool {
 	return slices.ContainsFunc(m.other, func(p pattern) bool { return p.side.matches(p.text, name) })
 }

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxTries   = 20_000 // documents to try
-	maxPerPart = 24     // values per subschema
+	maxTries   = 20_000 // maximum number of documents to try
+	maxPerPart = 24     // maximum number of values per subschema
 	maxDepth   = 3
 )
 
-// witness searches for a document that one side accepts and the other rejects, or returns nil. It builds documents from
-// the values, limits and lengths in both schemas.
+// witness searches for a document that one side accepts and the other rejects. It returns nil if it finds none. It
+// builds documents from the values, limits and lengths in both schemas.
 func witness(accepting, rejecting *side) json.RawMessage {
 	m := maker{both: []*side{accepting, rejecting}, tries: maxTries}
 	m.pool()
@@ -99,7 +99,7 @@ func everyValue(value any, visit func(any)) {
 	}
 }
 
-// values generates values that may fit a, using b as a hint. The caller checks which of them fit.
+// values generates values that may fit the set a, with the set b as a hint. The caller checks which values fit.
 func (m *maker) values(a, b set, depth int) []any {
 	var all []any
 	a.applicable(func(p place) { all = append(all, append(p.enum(), p.constant()...)...) })
@@ -133,7 +133,8 @@ func (m *maker) values(a, b set, depth int) []any {
 	return m.some(a, b, all, depth)
 }
 
-// some keeps a bounded number of values that fit a, preferring values that b rejects. At the top level it keeps all.
+// some returns a bounded number of values that fit the set a. It prefers values that the set b rejects. At the top
+// level it returns all values.
 func (m *maker) some(a, b set, all []any, depth int) []any {
 	if depth == 0 {
 		return all
@@ -152,7 +153,7 @@ func (m *maker) some(a, b set, all []any, depth int) []any {
 	return append(spread(wanted), spread(fitting)...)
 }
 
-// spread selects values evenly, so that every kind remains.
+// spread selects values at even distances, so that the selection contains every kind of value.
 func spread(all []any) []any {
 	if len(all) <= maxPerPart {
 		return all
@@ -209,7 +210,8 @@ func (m *maker) objects(a, b set, depth int) []any {
 	return all
 }
 
-// any generates values for each schema separately, because no value may fit all of them.
+// any generates values for each schema separately. The schemas may contradict each other, so that no value fits all of
+// them.
 func (m *maker) any(a, b set, depth int) []any {
 	all := m.values(nil, b, depth)
 	for _, p := range a {

@@ -1,4 +1,4 @@
-// Package digest identifies versions by content. It computes three digests of canonical JSON (RFC 8785), in the form
+// Package digest identifies versions by content. It computes three digests over canonical JSON (RFC 8785), in the form
 // "sha256:" and hexadecimal digits. The digest of the content includes the digest of the code, and the digest of the
 // version includes the digest of the content.
 package digest
@@ -15,12 +15,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sums are the digests of a version. Code covers files and entrypoint. Content also covers settings, schemas, limits,
-// capabilities, title and description: everything that determines or describes the behaviour. Version also covers name,
-// semver, changelog and tests. A reference by digest names the digest Version.
+// Sums holds the digests of a version. Code covers files and entrypoint. Content also covers settings, schemas, limits,
+// capabilities, title and description: all fields that determine or describe the behaviour. Version also covers name,
+// semver, changelog and tests. A reference by digest uses the digest Version.
 type Sums struct{ Version, Content, Code string }
 
-// Of computes the digests of a version. They do not depend on its publisher, its time of publishing and its
+// Of computes the digests of a version. The digests do not depend on the publisher, the time of publishing or the
 // deprecation.
 func Of(v registry.Version) (Sums, error) {
 	code, err := Code(v.Files, v.Entrypoint)
@@ -44,9 +44,9 @@ func Of(v registry.Version) (Sums, error) {
 	return Sums{Version: whole, Content: content, Code: code}, nil
 }
 
-// Authored computes a digest of the parts of a spec that the author writes. It leaves out the parts that publishing
-// adds: the runtime, the lock and the versions of tools. So a version and the draft it was published from have the same
-// digest.
+// Authored computes a digest of the parts of a spec that the author writes. It omits the parts that publishing adds:
+// the runtime, the lock and the versions of tools. So a version has the same digest as the draft from which it was
+// published.
 func Authored(spec registry.Spec) (string, error) {
 	spec.Runtime, spec.Lock, spec.Capabilities.Pinned = "", nil, nil
 	sums, err := Of(registry.Version{Spec: spec})
@@ -58,7 +58,7 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	form := codeForm{Form: "atelier/code/1", Entrypoint: entrypoint, Files: make(map[string]string, len(files))}
 	for path, content := range files {
 		if !utf8.ValidString(path) {
-			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would make it equal to another path
+			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would replace the invalid bytes, and so make the path equal to another path
 		}
 		form.Files[path] = jcs.Sum(content)
 	}
@@ -69,8 +69,8 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	return sum, nil
 }
 
-// The forms define the JSON that is digested. The member form names the kind and its number, so two kinds of digest
-// never have the same text. The number must be increased if a member changes its meaning.
+// These types define the JSON over which the digests are computed. The member form names the type and its number, so
+// two types of digest never have the same text. If the meaning of a member changes, the number must be increased.
 type codeForm struct {
 	Form       string            `json:"form"`
 	Entrypoint string            `json:"entrypoint"`
@@ -94,9 +94,9 @@ type contentForm struct {
 	SafetyFlags      []string              `json:"safetyFlags"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Deterministic    bool                  `json:"deterministic"`
-	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // omitted if nil, as in versions from before there were rules
-	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // omitted if empty, as in versions from before there was a setting
-	Lock             string                `json:"lock,omitempty"`      // digest; absent without packages
+	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // omitted if nil, so that versions older than this setting keep their digests
+	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // omitted if empty, so that versions older than this setting keep their digests
+	Lock             string                `json:"lock,omitempty"`      // digest of the lock; omitted if the version has no packages
 }
 
 type wholeForm struct {
@@ -105,11 +105,11 @@ type wholeForm struct {
 	Name      string `json:"name"`
 	Version   string `json:"version"`
 	Changelog string `json:"changelog"`
-	Tests     string `json:"tests,omitempty"` // absent for a version without tests
+	Tests     string `json:"tests,omitempty"` // omitted if the version has no tests
 }
 
-// contentOf returns the content of a version in a normal form, so that equal content has equal digests: absent values
-// are empty, and sets are sorted.
+// contentOf returns the content of a version in a normal form: absent values become empty values, and sets are sorted.
+// So equal content has equal digests.
 func contentOf(v registry.Version, code string) contentForm {
 	form := contentForm{
 		Form: "atelier/content/1", Code: code, Title: v.Title, Description: v.Description,

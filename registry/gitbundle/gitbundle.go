@@ -1,7 +1,7 @@
-// Package gitbundle reads the files of one commit from a git bundle. A bundle is untrusted input, so the size of
-// objects, the amount of unpacked data and the used memory are limited. go-git reads the packfile and applies deltas,
-// which adds 0.5 MB to the binary. The object store of go-git is not used: it would add 2 MB and unpacks data without a
-// limit.
+// Package gitbundle reads the files of one commit from a git bundle. A bundle is untrusted input, so the package limits
+// the size of objects, the amount of unpacked data and the memory. It uses go-git to read the packfile and to apply
+// deltas, which adds 0.5 MB to the binary. It does not use the object store of go-git, which would add 2 MB and unpacks
+// data without a limit.
 package gitbundle
 
 import (
@@ -25,44 +25,44 @@ const Signature = "# v"
 const (
 	maxHeader  = 1 << 20
 	maxObjects = 250_000
-	maxTrees   = 100_000 // entries of the commit's trees
-	maxDepth   = 100     // of folders, and of deltas
-	maxWork    = 4 << 30 // total of unpacked bytes
+	maxTrees   = 100_000 // total number of entries in the commit's trees
+	maxDepth   = 100     // maximum nesting of folders, and length of a chain of deltas
+	maxWork    = 4 << 30 // total number of unpacked bytes
 	keptBytes  = 64 << 20
-	readCost   = 4 << 10 // extra bytes counted for each read, so that the number of small deltas is limited too
+	readCost   = 4 << 10 // bytes that each read adds to the work, so that maxWork also limits the number of small deltas
 )
 
 // Entry is an entry of the commit's trees.
 type Entry struct {
 	Path    string
-	Plain   bool   // a regular file, not a link or a module
-	Content []byte // of a plain file
-	Large   bool   // a plain file that is larger than the limit; Content is empty
+	Plain   bool   // true for a regular file, false for a link or a module
+	Content []byte // content of a plain file
+	Large   bool   // a plain file exceeds the size limit; Content is empty
 }
 
-// Bundle is an open bundle.
+// Bundle reads the objects of an open bundle.
 type Bundle struct {
-	Ref    string // the reference whose files are read
+	Ref    string // name of the git reference whose files are read
 	Commit string
 
 	scanner *packfile.Scanner
-	limit   int64                   // bytes of a file
-	objects map[plumbing.Hash]int64 // offsets in the packfile
+	limit   int64                   // maximum size of a file in bytes
+	objects map[plumbing.Hash]int64 // offsets of the objects in the packfile
 	cached  *lru.Cache[int64, object]
 	work    int64
 	seen    int
 }
 
-// object is an unpacked object. If it is too large, its content is not stored.
+// object is an unpacked git object. If large is true, the object exceeds the size limit and content is not stored.
 type object struct {
 	kind    plumbing.ObjectType
 	content []byte
 	large   bool
 }
 
-// Open reads the list of references and objects. The file must stay open as long as the bundle is used. limit is the
-// maximum size of a file in bytes; larger files have no content. The bundle provides the files of HEAD, or else of main
-// or master, or else of the only reference.
+// Open reads the git references and the list of objects of a bundle. The file must stay open as long as the Bundle is
+// used. limit is the maximum size of a file in bytes; larger files have no content. The Bundle provides the files of
+// HEAD. Without HEAD, it uses main, then master, then the only reference.
 func Open(file io.ReadSeeker, limit int64) (*Bundle, error) {
 	refs, length, err := readHeader(file)
 	if err != nil {
@@ -79,7 +79,7 @@ func Open(file io.ReadSeeker, limit int64) (*Bundle, error) {
 	return b, b.index()
 }
 
-// section reads a file from an offset, as if the file began there.
+// section reads the part of a file that starts at an offset, as if the file began there.
 type section struct {
 	file  io.ReadSeeker
 	begin int64
@@ -97,7 +97,7 @@ func (s *section) Seek(offset int64, whence int) (int64, error) {
 
 type ref struct{ name, commit string }
 
-// readHeader returns the references of a bundle and the length of its header.
+// readHeader returns the git references of a bundle and the length of its header.
 func readHeader(file io.Reader) ([]ref, int64, error) {
 	in := bufio.NewReader(io.LimitReader(file, maxHeader))
 	var refs []ref
@@ -129,7 +129,7 @@ func readHeader(file io.Reader) ([]ref, int64, error) {
 	}
 }
 
-// choose returns the reference whose files are read: HEAD, main, master, or the only reference.
+// choose returns the git reference whose files are read: HEAD, main, master, or the only reference.
 func choose(refs []ref) (name, commit string, err error) {
 	for _, wanted := range []string{"HEAD", "refs/heads/main", "refs/heads/master"} {
 		for _, r := range refs {
@@ -144,8 +144,8 @@ func choose(refs []ref) (name, commit string, err error) {
 	return "", "", errors.New("has neither HEAD nor main nor master, and not exactly one reference; make it with git bundle create FILE HEAD")
 }
 
-// index computes the hash of each object. In most bundles, bases come before their deltas; other deltas need further
-// passes.
+// index computes the hash of each object. In most bundles a base object precedes the deltas that use it. Other deltas
+// need further passes over the file.
 func (b *Bundle) index() error {
 	_, count, err := b.scanner.Header()
 	if err != nil {
@@ -190,7 +190,7 @@ func (b *Bundle) index() error {
 	return nil
 }
 
-// counter is a writer that discards unpacked bytes and counts them as work.
+// counter is a writer that discards unpacked bytes and adds their number to the bundle's work.
 type counter struct{ bundle *Bundle }
 
 func (c *counter) Write(p []byte) (int, error) { return len(p), c.bundle.spend(len(p)) }
@@ -267,7 +267,8 @@ func (b *Bundle) patched(base int64, delta []byte, depth int) (object, error) {
 	return object{kind: before.kind, content: after}, err
 }
 
-// number reads a length from a delta. It does not report a malformed length, because applying the delta does.
+// number reads a length from a delta. It does not report a malformed length, because the code that applies the delta
+// reports it.
 func number(from []byte) (n uint64, rest []byte) {
 	for i, one := range from[:min(len(from), 9)] {
 		n |= uint64(one&0x7f) << (7 * i)
@@ -278,10 +279,10 @@ func number(from []byte) (n uint64, rest []byte) {
 	return n, nil
 }
 
-// Files calls each with every file, link and module of the commit. Links and modules have no content.
+// Files calls each for every file, link and module of the commit. Links and modules have no content.
 func (b *Bundle) Files(each func(Entry) error) error {
 	id := plumbing.NewHash(b.Commit)
-	for range maxDepth { // a tag may name another tag
+	for range maxDepth { // a tag may point to another tag
 		o, err := b.object(id)
 		if err != nil {
 			return err
@@ -308,7 +309,7 @@ func (b *Bundle) object(id plumbing.Hash) (object, error) {
 	return b.read(offset, 0)
 }
 
-// walk calls each with the entries of a tree and of the trees in it.
+// walk calls each for the entries of a tree and of its subtrees.
 func (b *Bundle) walk(id plumbing.Hash, folder string, depth int, each func(Entry) error) error {
 	if depth > maxDepth {
 		return fmt.Errorf("has folders nested more than %d levels deep", maxDepth)
@@ -350,7 +351,7 @@ func (b *Bundle) walk(id plumbing.Hash, folder string, depth int, each func(Entr
 
 func (b *Bundle) file(id plumbing.Hash, at string, each func(Entry) error) error {
 	offset, ok := b.objects[id]
-	if !ok { // too large, or missing
+	if !ok { // the object is too large, or missing
 		return each(Entry{Path: at, Plain: true, Large: true})
 	}
 	o, err := b.read(offset, 0)

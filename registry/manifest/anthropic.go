@@ -13,11 +13,11 @@ type anthropicTool struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description"`
 	InputSchema members `json:"input_schema"`
-	Strict      bool    `json:"strict,omitempty"` // omitted if false, so that older APIs accept the tool
+	Strict      bool    `json:"strict,omitempty"` // omitted if false, because older APIs reject unknown members
 }
 
-// anthropic exports a tool for Anthropic. It sets strict only if the schema is in the subset that strict tool use
-// compiles. The schema is never changed; warnings give the reasons why strict is omitted.
+// anthropic exports a tool for Anthropic. It sets strict only if strict tool use supports every construct of the
+// schema. Otherwise it omits strict, and the warnings give the reasons. It never changes the schema.
 func anthropic(m Manifest) (Result, error) {
 	o, err := offered(m)
 	if err != nil {
@@ -31,7 +31,7 @@ func anthropic(m Manifest) (Result, error) {
 
 var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// anthropicRefusals lists constructs that the API rejects even without strict.
+// anthropicRefusals lists constructs that the API rejects, even without strict.
 func anthropicRefusals(root map[string]any) []string {
 	var refusals reasons
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -48,14 +48,14 @@ func anthropicRefusals(root map[string]any) []string {
 	return refusals
 }
 
-// Limits of strict tool use. They apply to all strict tools of a request together. A tool gets a warning if it exceeds
-// them alone.
+// These constants are the limits of strict tool use. They apply to all strict tools of a request together. A tool that
+// exceeds a limit alone gets a warning.
 const (
 	maxAnthropicOptional = 24
 	maxAnthropicUnions   = 16
 )
 
-// anthropicStrict returns the reasons why strict tool use would not compile a schema. Like strictReasons, it reports a
+// anthropicStrict returns the reasons why strict tool use would reject a schema. Like strictReasons, it reports a
 // reason when in doubt.
 func anthropicStrict(root map[string]any) []string {
 	var why reasons

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	maxNote    = 120 // characters of a property's description in a declaration
-	maxSummary = 300 // characters of a tool's description
+	maxNote    = 120 // maximum length of a property's description in a declaration, in characters
+	maxSummary = 300 // maximum length of a tool's description, in characters
 )
 
-// Tool is a version in the form in which programs call it: a function of the module "agents".
+// Tool is a version that programs call as a function of the module "agents".
 type Tool struct {
-	Name        string // of the agent; the function's name has _ for -
+	Name        string // name of the agent; the function's name has _ instead of -
 	Version     string
 	Title       string
 	Description string
@@ -28,7 +28,7 @@ type Tool struct {
 // ToolOf returns the tool of a version.
 func ToolOf(v registry.Version) Tool {
 	name := v.Agent
-	if v.CurrentName != "" { // references are resolved by the current name
+	if v.CurrentName != "" { // a reference is resolved by the current name of the agent
 		name = v.CurrentName
 	}
 	return Tool{Name: name, Version: v.Version, Title: v.Title, Description: v.Description, Input: document(v.InputSchema), Output: document(v.OutputSchema)}
@@ -37,7 +37,7 @@ func ToolOf(v registry.Version) Tool {
 // Reference returns "name@1.2.0".
 func (t Tool) Reference() string { return t.Name + "@" + t.Version }
 
-// Function returns the name of the function. A word that the language reserves gets a _ at its end.
+// Function returns the name of the tool's function. If the language reserves this name, Function appends _.
 func (t Tool) Function(reserved []string) string {
 	name := registry.NameKey(t.Name)
 	if slices.Contains(reserved, name) {
@@ -46,7 +46,7 @@ func (t Tool) Function(reserved []string) string {
 	return name
 }
 
-// summary describes a tool in one line for a comment.
+// summary describes a tool in one line, for the comment of its declaration.
 func (t Tool) summary() string {
 	text := t.Description
 	if text == "" {
@@ -60,7 +60,7 @@ func (t Tool) summary() string {
 }
 
 // oneLine returns a text in one line of at most limit characters, without control characters. It changes character
-// sequences that end a comment, so that a description cannot become code or another tool's declaration.
+// sequences that end a comment. So a description cannot add code or declarations to the program.
 func oneLine(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }), " ")
 	if runes := []rune(text); len(runes) > limit {
@@ -154,16 +154,16 @@ func quotedUnless(plain bool, name string) string {
 	}
 	quoted, err := encode(name)
 	if err != nil {
-		return `""` // cannot happen: a string can always be encoded
+		return `""` // never fails, because a string can always be encoded
 	}
 	return string(quoted)
 }
 
-// reservedTypeScript are the words that cannot name a function in a module.
+// reservedTypeScript lists the words that TypeScript does not allow as the name of a function in a module.
 var reservedTypeScript = strings.Fields("arguments await break case catch class const continue debugger default delete do else enum eval export " +
 	"extends false finally for function if implements import in instanceof interface let new null package private protected public return static " +
 	"super switch this throw true try typeof var void while with yield")
 
-// reservedPython are the words that cannot name a function or a parameter.
+// reservedPython lists the words that Python does not allow as the name of a function or a parameter.
 var reservedPython = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from " +
 	"global if import in is lambda nonlocal not or pass raise return try while with yield")

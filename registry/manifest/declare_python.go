@@ -21,15 +21,16 @@ func Python(tools []Tool) string {
 	return head + w.classes.String() + functions.String()
 }
 
-// pythonWriter writes a named class for each object type, because Python has no anonymous types for objects.
+// pythonWriter writes Python declarations. It writes a named class for each object type, because Python has no
+// anonymous object types.
 type pythonWriter struct {
 	prefix  string
 	used    map[string]bool
 	classes strings.Builder
 }
 
-// parameters returns the parameters of a function: one keyword parameter for each property of the input, or a single
-// dictionary if the name of a property cannot be a parameter.
+// parameters returns the parameters of a function: one keyword parameter for each property of the input. If the name of
+// a property is not a valid parameter name, the function has a single dictionary as parameter.
 func (w *pythonWriter) parameters(input shape) string {
 	plain := func(f shapeField) bool {
 		return identifier.MatchString(f.name) && !slices.Contains(reservedPython, f.name)

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// modernized rewrites a schema of draft-07 in place, so that it means the same in 2020-12, the dialect of OpenAPI 3.1.
-// Schemas of other dialects stay unchanged.
+// modernized rewrites a draft-07 schema in place. The result means the same in 2020-12, which is the dialect of OpenAPI
+// 3.1. Schemas of other dialects stay unchanged.
 func modernized(tree any) {
 	object, ok := tree.(*branch)
 	if !ok {
@@ -25,10 +25,10 @@ func modernized(tree any) {
 	m.redirect(object)
 }
 
-// modernizer records the keywords that moved, so that references to them can be corrected.
+// modernizer records the old and new pointers of keywords that it moves, so that it can correct references to them.
 type modernizer struct{ moves []move }
 
-type move struct{ from, to string } // pointers
+type move struct{ from, to string } // old and new pointer of a moved keyword
 
 func (m *modernizer) schema(value any, pointer string) {
 	object, ok := value.(*branch)
@@ -68,8 +68,8 @@ func (m *modernizer) schema(value any, pointer string) {
 	m.dependencies(object, pointer)
 }
 
-// tuple renames items to prefixItems if it is a list, and additionalItems to items. It removes additionalItems if items
-// is not a list, because it then has no effect.
+// tuple converts array keywords. If items is a list, it becomes prefixItems, and additionalItems becomes items. If
+// items is not a list, additionalItems has no effect and is removed.
 func (m *modernizer) tuple(object *branch, pointer string) {
 	list, isList := object.get("items").([]any)
 	more := object.get("additionalItems")
@@ -109,8 +109,8 @@ func (m *modernizer) dependencies(object *branch, pointer string) {
 	}
 }
 
-// redirect corrects the references to keywords that moved. The innermost moves were recorded first, so their pointers
-// still contain the old names of the outer keywords.
+// redirect corrects the references to keywords that were moved. The innermost keywords were moved first, so their
+// recorded pointers still contain the old names of the outer keywords.
 func (m *modernizer) redirect(value any) {
 	switch v := value.(type) {
 	case *branch:

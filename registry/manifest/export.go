@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// The formats of Export.
+// These are the formats that Export supports.
 const (
 	Atelier   = "atelier"
 	OpenAI    = "openai"
@@ -24,15 +24,16 @@ const (
 // Formats lists the formats that Export supports, the canonical one first.
 func Formats() []string { return []string{Atelier, OpenAI, LangChain, Anthropic, Gemini, MCP, OpenAPI} }
 
-// Result is a manifest in one format, with warnings for people: printable sentences, at most about twenty, each of a
-// few hundred bytes. They are separate from the manifest because clients reject unknown members.
+// Result is a manifest in one format, with warnings. A warning is a printable sentence for people. There are at most
+// about twenty warnings, each of a few hundred bytes. The warnings are not in the manifest, because clients reject
+// unknown members.
 type Result struct {
 	Manifest json.RawMessage
 	Warnings []string
 }
 
-// Export writes a version in one of the Formats. Error: InvalidInput for another format. It never drops a keyword of a
-// schema: anything that the format cannot express becomes a warning.
+// Export writes a version in one of the Formats. It never removes a keyword from a schema. If the format cannot express
+// something, Export adds a warning. Error: InvalidInput for an unknown format.
 func Export(format string, v registry.Version, baseURL string) (Result, error) {
 	r, err := export(format, Build(v, baseURL))
 	if err == nil && schemaless(v.InputSchema) {
@@ -41,11 +42,11 @@ func Export(format string, v registry.Version, baseURL string) (Result, error) {
 	return r, err
 }
 
-// schemaless reports whether an input schema does not restrict the members of the input.
+// schemaless reports whether an input schema allows any members in the input.
 func schemaless(input json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {
-		return false // true and false are schemas too
+		return false // a schema may also be true or false
 	}
 	for name := range members {
 		switch name {
@@ -54,7 +55,7 @@ func schemaless(input json.RawMessage) bool {
 			return false
 		}
 	}
-	return string(members["additionalProperties"]) != "false" // otherwise it allows only an empty input
+	return string(members["additionalProperties"]) != "false" // if additionalProperties is false, the schema allows only an empty input
 }
 
 func export(format string, m Manifest) (Result, error) {
@@ -86,14 +87,15 @@ func result(manifest any, warnings []string) (Result, error) {
 	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
 		return Result{}, fmt.Errorf("indent a tool manifest: %w", err)
 	}
-	const maxWarning = 300 // a warning may contain an author's property names
+	const maxWarning = 300 // removes unsafe characters, because a warning may contain property names that an author chose
 	for i := range warnings {
 		warnings[i] = fault.Shown(warnings[i], maxWarning)
 	}
 	return Result{Manifest: pretty.Bytes(), Warnings: warnings}, nil
 }
 
-// encode encodes a value as JSON without escaping <, > and &, because people read manifests and paste them into code.
+// encode encodes a value as JSON. It does not escape <, > and &, because people read manifests and paste them into
+// code.
 func encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -104,7 +106,8 @@ func encode(value any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// describe returns the description for models. If the agent has none, it returns the title, with a warning.
+// describe returns the description of a tool for models. If the agent has no description, describe returns the title
+// and adds a warning.
 func describe(m Manifest) (description string, warnings []string) {
 	if m.Description != "" {
 		return m.Description, nil

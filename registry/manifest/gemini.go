@@ -8,7 +8,7 @@ import (
 )
 
 // geminiTool is a tool of generateContent. It uses the members parametersJsonSchema and responseJsonSchema, which
-// accept JSON Schema. The older members accept only a subset of OpenAPI 3.0 without references, constants and
+// accept JSON Schema. The older members accept only a subset of OpenAPI 3.0, which has no references, constants and
 // additionalProperties.
 type geminiTool struct {
 	FunctionDeclarations []geminiFunction `json:"functionDeclarations"`
@@ -39,8 +39,8 @@ func gemini(m Manifest) (Result, error) {
 	return result(geminiTool{FunctionDeclarations: []geminiFunction{function}}, warnings)
 }
 
-// geminiReasons lists keywords of a JSON Schema that Gemini ignores without an error. The input is still validated when
-// the tool is called.
+// geminiReasons lists the keywords of a JSON Schema that Gemini ignores without an error. The server still validates
+// the input when the tool is called.
 func geminiReasons(root any) []string {
 	var why reasons
 	eachObject(root, &why, func(object map[string]any, pointer string) {

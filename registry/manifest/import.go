@@ -9,11 +9,11 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// Foreign is a tool from a definition in another product's format. The At fields are JSON pointers to its parts in the
-// definition.
+// Foreign is a tool that was read from a definition in another product's format. The fields that end in At are JSON
+// pointers to the parts of the definition.
 type Foreign struct {
-	Form          string // such as openai or mcp
-	Name          string // the name in the definition
+	Form          string // format of the definition, such as openai or mcp
+	Name          string // name of the tool in the definition
 	Title         string
 	Description   string
 	Input, Output json.RawMessage
@@ -24,12 +24,12 @@ type Foreign struct {
 	OutputAt      string
 }
 
-// maxForeignDepth is the maximum nesting of a definition.
+// maxForeignDepth is the maximum nesting of the JSON of a definition.
 const maxForeignDepth = 128
 
-// ReadTool reads the definition of a tool: a function of OpenAI for Chat Completions or the Responses API, a tool of
-// Anthropic or MCP, or a tool of LangChain with its schema, which may also be a JSON Schema with a title. Error:
-// InvalidInput with a pointer below at.
+// ReadTool reads the definition of a tool. It accepts a function of OpenAI (Chat Completions or Responses API), a tool
+// of Anthropic or MCP, and a tool of LangChain with its schema. It also accepts a JSON Schema with a title. Error:
+// InvalidInput, with a pointer that starts with at.
 func ReadTool(definition json.RawMessage, at string) (Foreign, error) {
 	if jcs.Check(definition, jcs.Limits{Depth: maxForeignDepth, Bytes: 1 << 20}) != nil {
 		return Foreign{}, fault.Invalid(at, "must be JSON of at most 1 MiB, nested at most %d levels.", maxForeignDepth)
@@ -61,7 +61,7 @@ func ReadTool(definition json.RawMessage, at string) (Foreign, error) {
 	return Foreign{}, fault.Invalid(at, "must be a tool of LangChain, OpenAI, Anthropic or MCP: an object with a name and with schema, parameters, input_schema or inputSchema.")
 }
 
-// read reads a definition whose input schema is in the member named schema.
+// read reads a definition. schema is the name of the member that contains the input schema.
 func read(definition json.RawMessage, form, at, schema string) (Foreign, error) {
 	all, err := readMembers(definition)
 	if err != nil || all == nil {
@@ -97,13 +97,13 @@ func read(definition json.RawMessage, form, at, schema string) (Foreign, error) 
 			return Foreign{}, err
 		}
 	}
-	if schema == "args" { // BaseTool.args of LangChain contains only the properties of the schema
+	if schema == "args" { // the member args of LangChain's BaseTool contains only the properties of the schema
 		tool.Input = json.RawMessage(`{"type":"object","properties":` + string(tool.Input) + `}`)
 	}
 	return tool, nil
 }
 
-// readTitled reads a JSON Schema whose title is the name of the tool, as Pydantic writes it.
+// readTitled reads a JSON Schema whose title is the name of the tool. Pydantic writes such schemas.
 func readTitled(definition json.RawMessage, at string) (Foreign, error) {
 	tool := Foreign{Form: "langchain", Input: definition, NameAt: at + "/title", DescriptionAt: at + "/description", InputAt: at}
 	var about struct{ Title, Description string }
@@ -114,7 +114,7 @@ func readTitled(definition json.RawMessage, at string) (Foreign, error) {
 	return tool, nil
 }
 
-// schemaIn returns the schema in a member, or nil if there is none.
+// schemaIn returns the schema in a member, or nil if the member does not exist.
 func schemaIn(all members, name, at string) (json.RawMessage, error) {
 	schema := all.get(name)
 	switch text := strings.TrimSpace(string(schema)); {
@@ -158,8 +158,8 @@ var (
 	foreign = regexp.MustCompile(`[^a-z0-9_-]+`)
 )
 
-// AgentName turns the name of a tool into the name of an agent: getWeather becomes get-weather. It returns "" if the
-// name has no usable characters.
+// AgentName converts the name of a tool to a valid agent name: getWeather becomes get-weather. It returns "" if the
+// name contains no usable characters.
 func AgentName(tool string) string {
 	name := foreign.ReplaceAllString(strings.ToLower(hump.ReplaceAllString(tool, "$1-$2")), "-")
 	name = strings.TrimLeft(name, "-_0123456789")

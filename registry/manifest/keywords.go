@@ -6,18 +6,18 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// holding is the way in which the value of a keyword contains schemas.
+// holding says how the value of a keyword contains schemas.
 type holding int
 
 const (
 	noSchema     holding = iota
-	oneSchema            // one schema
-	schemaList           // list of schemas
-	namedSchemas         // object whose values are schemas
+	oneSchema            // the value is one schema
+	schemaList           // the value is a list of schemas
+	namedSchemas         // the value is an object whose members are schemas
 )
 
-// holds returns how the value of a keyword contains schemas, for all keywords from draft-07 to 2020-12. The values of
-// other keywords, such as enum or default, are plain data even if they look like schemas.
+// holds returns how the value of a keyword contains schemas. It supports the keywords of all drafts from draft-07 to
+// 2020-12. The values of all other keywords, such as enum or default, are plain data, even if they look like schemas.
 func holds(keyword string) holding {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
@@ -31,7 +31,7 @@ func holds(keyword string) holding {
 	return noSchema
 }
 
-// walk visits a schema and its subschemas in the order of their pointers.
+// walk visits a schema and its subschemas, sorted by pointer.
 func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 	visit(schema, pointer)
 	object, ok := schema.(map[string]any)
@@ -45,7 +45,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 		}
 		at := pointer + "/" + jcs.EscapePointer(keyword)
 		switch value := object[keyword].(type) {
-		case []any: // draft-07 allows this for items
+		case []any: // draft-07 allows a list as the value of items
 			for i, item := range value {
 				walk(item, fmt.Sprintf("%s/%d", at, i), visit)
 			}
@@ -55,7 +55,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 				continue
 			}
 			for _, name := range sorted(value) {
-				if _, list := value[name].([]any); !list { // a value of dependencies may be a list of names, which is not a schema
+				if _, list := value[name].([]any); !list { // a member of dependencies may be a list of names instead of a schema
 					walk(value[name], at+"/"+jcs.EscapePointer(name), visit)
 				}
 			}

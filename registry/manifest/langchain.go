@@ -2,11 +2,12 @@ package manifest
 
 import "encoding/json"
 
-// langChainTool is a document that both LangChain libraries accept. They have no common manifest format. Python's
-// convert_to_openai_tool accepts the whole document because it has a name, and Parameters alone because it has a title;
-// Parameters is also a valid args_schema. In JavaScript, DynamicStructuredTool accepts the whole document with an added
-// func, and reads name, description, schema and metadata. The document has no member input_schema or type, because
-// LangChain would then treat it as another vendor's format.
+// langChainTool is a document that both LangChain libraries accept, because they have no common manifest format. In
+// Python, convert_to_openai_tool accepts the whole document because it has a name. It also accepts Parameters alone
+// because Parameters has a title; Parameters is also a valid args_schema. In JavaScript, DynamicStructuredTool accepts
+// the whole document after the caller has added func. It reads name, description, schema and metadata. The document has
+// no member input_schema or type. With such a member, LangChain would treat the document as the format of another
+// vendor.
 type langChainTool struct {
 	Title        string            `json:"title"`
 	Name         string            `json:"name"`
@@ -18,7 +19,7 @@ type langChainTool struct {
 	Handler      Handler           `json:"handler"`
 }
 
-// langChainMetadata becomes the metadata of a LangChain tool, which appears in traces.
+// langChainMetadata is the metadata of a LangChain tool. LangChain shows it in traces.
 type langChainMetadata struct {
 	Title            string   `json:"title"`
 	Version          string   `json:"version"`

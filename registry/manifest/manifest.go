@@ -1,5 +1,5 @@
-// Package manifest converts a published version to a tool description: the canonical manifest and the formats of other
-// products. It does not depend on how versions run.
+// Package manifest converts a published version to a tool description, either in the canonical format or in a format of
+// another product. The package does not depend on how versions run.
 package manifest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Manifest is the canonical manifest. Its fields are in the order of the JSON members. The function Schema returns its
-// JSON Schema.
+// Manifest is the canonical manifest. The order of its fields is the order of the JSON members. The function Schema
+// returns the JSON Schema of a Manifest.
 type Manifest struct {
 	ManifestVersion  string                `json:"manifestVersion" jsonschema_description:"The version of this format."`
 	Name             string                `json:"name" jsonschema_description:"Name of the agent, a valid tool name in all formats."`
@@ -32,7 +32,7 @@ type Manifest struct {
 	Handler          Handler               `json:"handler" jsonschema_description:"How to call the tool."`
 }
 
-// Handler describes how to call a tool: POST url with {"version","input"}.
+// Handler describes how to call a tool: send POST with {"version","input"} to the URL.
 type Handler struct {
 	Type    string `json:"type" jsonschema_description:"Always code_agent."`
 	AgentID string `json:"agentId" jsonschema_description:"ID of the agent. It does not change when the agent is renamed."`
@@ -66,7 +66,7 @@ func Build(v registry.Version, baseURL string) Manifest {
 	return m
 }
 
-// document returns a schema unchanged, or {} if there is none.
+// document returns a schema unchanged, or {} for an absent schema.
 func document(raw json.RawMessage) json.RawMessage {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && string(trimmed) != "null" {
 		return slices.Clone(trimmed)

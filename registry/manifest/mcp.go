@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// mcpTool is an entry of tools/list with the members common to 2025-11-25 and 2026-07-28.
+// mcpTool is an entry in the response to tools/list. It has the members that the protocol revisions 2025-11-25 and
+// 2026-07-28 share.
 type mcpTool struct {
 	Name         string         `json:"name"`
 	Title        string         `json:"title,omitempty"`
@@ -17,13 +18,14 @@ type mcpTool struct {
 	Meta         mcpMeta        `json:"_meta"`
 }
 
-// mcpAnnotations are the hints that Atelier can derive. Clients use the protocol's cautious defaults for the others.
+// mcpAnnotations holds the hints that the server can derive. For missing hints, clients use the cautious defaults of
+// the protocol.
 type mcpAnnotations struct {
 	ReadOnly  bool `json:"readOnlyHint"`
 	OpenWorld bool `json:"openWorldHint"`
 }
 
-// mcpMeta holds values without a member in the protocol, so that clients can pin and verify versions.
+// mcpMeta holds values for which the protocol has no member. Clients use these values to pin and verify versions.
 type mcpMeta struct {
 	Reference        string   `json:"run.atelier/reference"`
 	Digest           string   `json:"run.atelier/digest"`
@@ -57,8 +59,8 @@ func mcp(m Manifest) (Result, error) {
 	return result(tool, append(warnings, why...))
 }
 
-// mcpOutput returns the output schema if every revision of the protocol accepts it. Before 2026-07-28 it must describe
-// an object. Otherwise it returns a warning instead.
+// mcpOutput returns the output schema if every revision of the protocol accepts it. Revisions before 2026-07-28 require
+// a schema that describes an object. For any other schema, mcpOutput returns a warning instead.
 func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	if output := string(m.OutputSchema); output == "{}" || output == "true" {
 		return nil, nil, nil
@@ -74,8 +76,8 @@ func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	return &all, nil, objectsOnly(all)
 }
 
-// objectsOnly replaces true and false as schemas of root properties by equivalent objects, because the official client
-// rejects true and false there.
+// objectsOnly replaces each root property whose schema is true or false by an equivalent object, because the official
+// client rejects true and false there.
 func objectsOnly(schema members) error {
 	for i := range schema {
 		if schema[i].name != "properties" {
@@ -105,8 +107,8 @@ func objectsOnly(schema members) error {
 }
 
 // annotationsOf derives hints from the capabilities and the safety flags. A program without network, subprocesses and
-// host functions cannot change anything outside its sandbox, so it counts as harmless unless its author declares
-// otherwise. A program that calls other agents may have all their effects.
+// host functions cannot change anything outside its sandbox. So the hints call it harmless unless its author declares
+// otherwise. A program that calls other agents may have all effects of these agents.
 func annotationsOf(m Manifest) mcpAnnotations {
 	flagged := func(names ...string) bool {
 		return slices.ContainsFunc(m.SafetyFlags, func(flag string) bool { return slices.Contains(names, flag) })

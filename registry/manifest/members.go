@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// members is a JSON object that preserves the order and text of its members, so that an exported schema differs from
-// the author's only in the members that were set.
+// members is a JSON object that keeps the order and the text of its members. So an exported schema differs from the
+// author's schema only in the members that the exporter sets.
 type members []memberOf
 
 type memberOf struct {
@@ -18,7 +18,7 @@ type memberOf struct {
 	value json.RawMessage
 }
 
-// readMembers reads the members of an object. For any other value, such as the schema true, it returns none.
+// readMembers reads the members of an object. For any other value, such as the schema true, it returns an empty list.
 func readMembers(raw json.RawMessage) (members, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -50,7 +50,7 @@ func (m members) get(name string) json.RawMessage {
 	return nil
 }
 
-// set replaces the value of a member, or adds the member at the beginning.
+// set replaces the value of a member. It adds a missing member at the beginning.
 func (m *members) set(name string, value json.RawMessage) {
 	for i := range *m {
 		if (*m)[i].name == name {
@@ -81,8 +81,9 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// parameters returns an input schema as clients expect it: an object with type and properties at its root. Both are
-// added if missing, which changes nothing: an input is an object, and empty properties are no constraint.
+// parameters returns an input schema in the form that clients expect: an object with type and properties at its root.
+// It adds the two members if they are missing. The meaning stays the same, because an input is always an object and
+// empty properties are no constraint.
 func parameters(m Manifest) (members, error) {
 	if string(m.InputSchema) == "false" {
 		return nil, notAnObject()

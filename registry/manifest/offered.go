@@ -3,7 +3,7 @@ package manifest
 import "strings"
 
 // offer holds the data that the vendor formats share: the exported schema, its decoded form for checks, the
-// description, and warnings.
+// description, and the warnings.
 type offer struct {
 	schema      members
 	root        map[string]any
@@ -25,13 +25,13 @@ func offered(m Manifest) (offer, error) {
 		return offer{}, err
 	}
 	o := offer{schema: schema}
-	o.root, _ = root.(map[string]any) // always an object, because parameters returns one
+	o.root, _ = root.(map[string]any) // the root is an object, because parameters returns an object
 	o.description, o.warnings = describe(m)
 	return o, nil
 }
 
-// eachObject visits schemas that are objects. Boolean schemas occur only under additionalProperties and are checked
-// with the object around them.
+// eachObject visits the subschemas that are JSON objects. Boolean schemas occur only under additionalProperties. They
+// are checked together with the object that contains them.
 func eachObject(root any, why *reasons, visit func(object map[string]any, pointer string)) {
 	walk(root, "", func(schema any, pointer string) {
 		if object, ok := schema.(map[string]any); ok {

@@ -18,8 +18,8 @@ type openAIFunction struct {
 	Strict      bool    `json:"strict"`
 }
 
-// openAI exports a tool for OpenAI. It sets strict only if the schema is in the strict subset. Otherwise strict is
-// false, and the warnings give the reasons. The schema itself is not changed.
+// openAI exports a tool for OpenAI. It sets strict to true only if the schema is in the strict subset. Otherwise strict
+// is false, and the warnings give the reasons. It never changes the schema.
 func openAI(m Manifest) (Result, error) {
 	schema, err := parameters(m)
 	if err != nil {

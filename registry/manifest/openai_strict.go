@@ -10,19 +10,20 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// Limits of OpenAI's strict mode.
+// These constants are the limits of OpenAI's strict mode.
 const (
 	maxStrictProperties = 5_000
 	maxStrictLevels     = 10
-	maxStrictCharacters = 120_000 // characters of names, enum values and constants
-	maxStrictEnum       = 1_000   // values of all enums
-	longEnum            = 250     // number of values from which the characters of an enum are limited
-	maxLongEnum         = 15_000  // characters of such an enum
+	maxStrictCharacters = 120_000 // total characters of property names, enum values and constants
+	maxStrictEnum       = 1_000   // total number of values of all enums
+	longEnum            = 250     // number of values above which an enum has the limit maxLongEnum
+	maxLongEnum         = 15_000  // total characters of the values of a long enum
 	maxReasons          = 20
 )
 
-// strictReasons returns the reasons why a schema is not in the strict subset, and constructs that OpenAI rejects even
-// without it. When in doubt it reports a reason, because a schema can always be exported without strict mode.
+// strictReasons returns the reasons why a schema is not in the strict subset. It also returns the constructs that
+// OpenAI rejects even without strict mode. When in doubt it reports a reason, because a schema can always be exported
+// without strict mode.
 func strictReasons(raw json.RawMessage) (reasons, refusals []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -76,7 +77,7 @@ func (s *strictness) total(exceeded bool, what string) {
 	}
 }
 
-// schema checks one schema and its subschemas. level counts the enclosing objects and arrays.
+// schema checks one schema and its subschemas. level is the number of objects and arrays that enclose the schema.
 func (s *strictness) schema(value any, pointer string, level int) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -134,7 +135,7 @@ func (s *strictness) keyword(object map[string]any, keyword, pointer string, lev
 	}
 }
 
-// named checks a map of schemas by name.
+// named checks the schemas in a map whose keys are names.
 func (s *strictness) named(value any, pointer string, level int, count *int) {
 	object, _ := value.(map[string]any)
 	for _, name := range sorted(object) {

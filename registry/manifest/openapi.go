@@ -39,7 +39,7 @@ type openAPISchemas struct {
 	Problem any             `json:"Problem"`
 }
 
-// openAPIVersionNotes holds values that OpenAPI has no member for.
+// openAPIVersionNotes holds values for which OpenAPI has no member.
 type openAPIVersionNotes struct {
 	Reference        string   `json:"reference"`
 	Digest           string   `json:"digest"`
@@ -68,7 +68,7 @@ func openAPI(m Manifest) (Result, error) {
 		return Result{}, err
 	}
 	warnings = append(warnings, prefixed("Output ", why)...)
-	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // Build always adds this path
+	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // this path always exists, because Build adds it
 	server, path := m.Handler.URL[:at], m.Handler.URL[at:]
 	title := m.Title
 	if title == "" {
@@ -99,8 +99,8 @@ func operationOf(m Manifest, summary, description string) any {
 	}
 }
 
-// callOf returns the schema of the request body. It allows only the described version, because the same path runs all
-// versions of the agent.
+// callOf returns the schema of the request body. The schema allows only the described version, because the path is the
+// same for all versions of the agent.
 func callOf(m Manifest) any {
 	return map[string]any{
 		"type": "object", "required": []string{"version", "input"},

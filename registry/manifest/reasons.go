@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// reasons collects up to maxReasons sentences about a schema.
+// reasons collects sentences about a schema, at most maxReasons.
 type reasons []string
 
 func (r *reasons) add(pointer, message string) {
@@ -19,7 +19,7 @@ func (r *reasons) add(pointer, message string) {
 	*r = append(*r, message)
 }
 
-// decoded decodes a schema. Numbers stay text, so that they keep all their digits.
+// decoded decodes a schema. It keeps numbers as text, so that no digits are lost.
 func decoded(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -30,7 +30,7 @@ func decoded(raw json.RawMessage) (any, error) {
 	return value, nil
 }
 
-// prefixed returns the sentences, each with the prefix in front.
+// prefixed adds the prefix to the front of each sentence.
 func prefixed(prefix string, sentences []string) []string {
 	all := make([]string, 0, len(sentences))
 	for _, sentence := range sentences {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// recursive reports whether local references lead from a schema back to an enclosing one. It ignores anchors and
-// references to other documents; the exporters report these separately.
+// recursive reports whether a schema contains itself through local references. It ignores anchors and references to
+// other documents; the exporters report both separately.
 func recursive(root map[string]any) bool {
 	r := recursion{root: root, seen: map[string]bool{}, open: map[string]bool{}}
 	return r.from(root, "")
@@ -15,7 +15,7 @@ func recursive(root map[string]any) bool {
 
 type recursion struct {
 	root       map[string]any
-	seen, open map[string]bool // keyed by pointer
+	seen, open map[string]bool // the keys are pointers
 }
 
 func (r *recursion) from(schema any, pointer string) bool {
@@ -43,7 +43,7 @@ func (r *recursion) from(schema any, pointer string) bool {
 	return found
 }
 
-// lookUp follows a JSON pointer in the form of a URI fragment.
+// lookUp follows a JSON pointer that is written as a URI fragment.
 func lookUp(value any, pointer string) (any, bool) {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if decoded, err := url.PathUnescape(token); err == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// relocated returns a schema for the place at in another document, with warnings about references that cannot be kept.
-// It rewrites local references, so that they still resolve there, and converts a draft-07 schema to 2020-12. Everything
-// else stays unchanged.
+// relocated returns a schema for the location at in another document. It rewrites local references so that they still
+// resolve, and converts a draft-07 schema to 2020-12. It changes nothing else. It returns a warning for each reference
+// that it cannot keep.
 func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -35,7 +35,8 @@ type twig struct {
 	value any
 }
 
-// writeTree writes the result of readTree. It appends to one buffer, so nesting adds no copies.
+// writeTree writes the JSON of a value that readTree returned. It appends to one buffer, so nested values are not
+// copied again.
 func writeTree(b *bytes.Buffer, value any) error {
 	switch v := value.(type) {
 	case *branch:

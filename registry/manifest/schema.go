@@ -7,8 +7,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Schema returns the JSON Schema of the canonical manifest, generated from the Go type. It is served at
-// /schemas/tool-manifest.json.
+// Schema returns the JSON Schema of the canonical manifest, which is generated from the Go type. The server provides it
+// at /schemas/tool-manifest.json.
 func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, Mapper: anySchema}
 	s := reflector.Reflect(Manifest{})
@@ -32,7 +32,7 @@ func anySchema(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, {Type: "boolean"}}}
 }
 
-// property returns an existing property of a schema. It is called only with names of properties of Manifest; a test
+// property returns an existing property of a schema. Its callers pass only names of properties of Manifest. A test
 // checks the resulting schema.
 func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	p, ok := s.Properties.Get(name)

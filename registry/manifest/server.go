@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// ServerSchema is the schema of server.json documents.
+// ServerSchema is the URL of the JSON Schema for server.json documents.
 const ServerSchema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-// Limits of the MCP registry, in characters unless stated otherwise.
+// These constants are the limits of the MCP registry, in characters unless stated otherwise.
 const (
 	mostServerName  = 200
 	mostServerTitle = 100
 	mostServerText  = 100
-	mostServerMeta  = 4096 // bytes of the publisher's own part
+	mostServerMeta  = 4096 // bytes of the part that the publisher may fill
 )
 
 // Server is the server.json document with which the MCP registry describes an MCP server.
@@ -37,7 +37,7 @@ type ServerRemote struct {
 	Headers []ServerHeader `json:"headers"`
 }
 
-// ServerHeader is a header whose value the client must ask the user for.
+// ServerHeader is a request header. The client must ask the user for its value.
 type ServerHeader struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -45,7 +45,7 @@ type ServerHeader struct {
 	IsSecret    bool   `json:"isSecret"`
 }
 
-// ServerMeta holds the publisher's own data: the versions that the address offers.
+// ServerMeta holds the part of server.json that the publisher may fill: the versions that the address offers.
 type ServerMeta struct {
 	Publisher ServerTools `json:"io.modelcontextprotocol.registry/publisher-provided"`
 }
@@ -67,10 +67,10 @@ type ServerTool struct {
 type Offer struct {
 	Base, Path, Name, Title, Description, Version string
 	Tools                                         []ServerTool
-	SignIn                                        bool // people can sign in at an identity provider, so the token is optional
+	SignIn                                        bool // the token is optional, because people can sign in at an identity provider
 }
 
-// ServerOf returns the server.json of an offer. Texts are shortened to the limits of the registry.
+// ServerOf returns the server.json of an offer. It shortens texts to the limits of the registry.
 func ServerOf(o Offer) Server {
 	return Server{
 		Schema: ServerSchema, Name: namespace(o.Base) + "/" + shortened(o.Name, mostServerName/2), Title: shortened(o.Title, mostServerTitle),
@@ -86,7 +86,7 @@ func ServerOf(o Offer) Server {
 func listed(tools []ServerTool) ServerTools {
 	size := len(`{"tools":[],"omitted":1000000}`)
 	for n, tool := range tools {
-		size += len(`{"reference":"","digest":""},`) + len(tool.Reference) + len(tool.Digest) // neither has characters that JSON escapes
+		size += len(`{"reference":"","digest":""},`) + len(tool.Reference) + len(tool.Digest) // names and digests contain no characters that JSON escapes
 		if size > mostServerMeta {
 			return ServerTools{Tools: tools[:n], Omitted: len(tools) - n}
 		}
@@ -94,8 +94,8 @@ func listed(tools []ServerTool) ServerTools {
 	return ServerTools{Tools: tools}
 }
 
-// namespace returns the reversed host name of an address. In the registry, the owner of a domain may publish under its
-// reversed name.
+// namespace returns the reversed host name of an address. The registry allows the owner of a domain to publish under
+// this name.
 func namespace(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -111,7 +111,7 @@ func namespace(base string) string {
 	return name[:min(len(name), mostServerName/2-1)]
 }
 
-// shortened returns a text in one line of at most most characters. It ends in … if it was cut.
+// shortened returns a text in one line of at most most characters. A shortened text ends in ….
 func shortened(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= most {

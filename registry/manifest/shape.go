@@ -7,30 +7,30 @@ import (
 )
 
 const (
-	maxShapes     = 150 // types in one declaration; further types are declared as unknown
+	maxShapes     = 150 // maximum number of types in one declaration; the declaration uses unknown for further types
 	maxShapeDepth = 8
 )
 
-// shape is the part of a schema that types of programming languages can express.
+// shape is the part of a schema that the types of programming languages can express.
 type shape struct {
 	kind    string // any, null, boolean, number, integer, string, array, object, literal or union
-	literal string // JSON of a literal
-	items   *shape // of an array, and of the further members of an object; nil for any
+	literal string // JSON text of a literal
+	items   *shape // shape of the items of an array, or of the additional members of an object; nil allows any value
 	fields  []shapeField
-	options []shape // of a union
+	options []shape // shapes of a union
 }
 
 type shapeField struct {
 	name     string
 	required bool
-	note     string // the description, one line
+	note     string // description in one line
 	shape    shape
 }
 
 var anyShape = shape{kind: "any"}
 
-// shaper reads the shapes of one schema document. References may be recursive, so the number and the depth of types are
-// limited.
+// shaper reads the shapes of one schema document. References may be recursive, so shaper limits the number and the
+// nesting of types.
 type shaper struct {
 	root  json.RawMessage
 	count int
@@ -92,7 +92,7 @@ func (s *shaper) named(name string, all members, depth int) shape {
 func (s *shaper) object(all members, depth int) shape {
 	object := shape{kind: "object"}
 	var required []string
-	_ = json.Unmarshal(all.get("required"), &required) // if it is not a list, no property is required
+	_ = json.Unmarshal(all.get("required"), &required) // no property is required if the value is not a list
 	properties, _ := readMembers(all.get("properties"))
 	for _, property := range properties {
 		inner, _ := readMembers(property.value)
@@ -108,7 +108,8 @@ func (s *shaper) object(all members, depth int) shape {
 	return object
 }
 
-// find returns the part of the document that a reference such as #/$defs/city points to, null if there is none.
+// find returns the part of the document to which a reference such as #/$defs/city points. It returns nil if the part
+// does not exist.
 func (s *shaper) find(ref string) json.RawMessage {
 	if ref == "#" {
 		return s.root
@@ -156,6 +157,6 @@ func literalShape(value json.RawMessage) shape {
 
 func textOf(raw json.RawMessage) string {
 	var text string
-	_ = json.Unmarshal(raw, &text) // for other values the text stays empty
+	_ = json.Unmarshal(raw, &text) // the text stays empty for a value that is not a string
 	return text
 }

@@ -4,9 +4,10 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// bounded rejects a graph in which too many schemas apply to one value. It counts the schemas to which each schema
-// expands in place (references, combinations, conditions), without descending into the document. Each node is counted
-// once and sums stop growing at the limit, so counting is linear however large the expansion is.
+// bounded rejects a graph in which too many schemas apply to one value. For each schema, it counts the schemas that
+// apply to the same value through references, combinations and conditions. It does not count schemas for parts of the
+// value. Each node is counted once, and sums stop growing at the limit. So the time is linear, however large the
+// expansion is.
 func bounded(all []*node) *fault.Detail {
 	b := bounds{sizes: make(map[*node]size, len(all)), anchors: map[string][]*node{}}
 	for _, n := range all {
@@ -32,8 +33,8 @@ type bounds struct {
 	anchors map[string][]*node // possible targets of a $dynamicRef
 }
 
-// size describes a node's expansion: the number of schemas and their nesting depth. open is set while a node is being
-// counted. A node that is reached again while it is open refers to itself.
+// size describes the expansion of a node: the number of schemas and their nesting depth. open is true while the node is
+// being counted. If counting reaches an open node again, the node refers to itself.
 type size struct {
 	count, chain int
 	open         bool
@@ -46,8 +47,8 @@ func (b *bounds) visit(n *node) *fault.Detail {
 		}
 		return nil
 	}
-	// The recursion is as deep as the longest chain. A chain that is too long is rejected only when the recursion
-	// returns, so maxValues is what limits the depth.
+	// The recursion is as deep as the longest chain of schemas. A chain that is too long is rejected only when the
+	// recursion returns, so maxChain does not limit the depth. maxValues limits it.
 	b.sizes[n] = size{open: true}
 	total := size{count: 1, chain: 1}
 	for _, other := range b.targets(n) {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/lru"
 )
 
-// Cache keeps the most recently used compiled schemas, so that runs do not compile them again. It is safe for
+// Cache keeps the compiled schemas that were used most recently, so that runs do not compile them again. It is safe for
 // concurrent use.
 type Cache struct {
 	compiled *lru.Cache[[sha256.Size]byte, *Schema]
@@ -17,13 +17,13 @@ type Cache struct {
 // memory of its text.
 const cachedBytes = 2 << 20
 
-// NewCache returns a cache with the given capacity in schemas.
+// NewCache returns an empty cache that keeps at most the given number of schemas.
 func NewCache(most int) *Cache {
 	return &Cache{compiled: lru.New[[sha256.Size]byte, *Schema](most, cachedBytes)}
 }
 
-// Get returns the compiled schema, or the error of Compile, which is not cached. Two concurrent calls with the same new
-// schema may both compile it.
+// Get returns the compiled schema. If Compile fails, Get returns its error and does not cache it. Two concurrent calls
+// with the same new schema may both compile it.
 func (c *Cache) Get(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil

@@ -44,7 +44,7 @@ func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 	return ok
 }
 
-// target resolves a $dynamicRef to the schema with its anchor in the outermost resource under evaluation that has one.
+// target resolves a $dynamicRef. Of the resources under evaluation that have the anchor, the outermost decides.
 func (e *evaluation) target(d *dynamicRef) *node {
 	if d.anchor != "" {
 		for _, s := range e.scopes {
@@ -95,7 +95,7 @@ func (e *evaluation) oneOf(n *node, v any, r *report, own *marks) bool {
 	return first >= 0
 }
 
-// branch returns a report for an alternative, nil if the caller needs no details.
+// branch returns a separate report for an alternative, or nil if the caller needs no details.
 func (r *report) branch() *report {
 	if r == nil {
 		return nil
@@ -103,8 +103,9 @@ func (r *report) branch() *report {
 	return &report{limit: maxBranchDetails}
 }
 
-// noAlternative reports why no alternative fits. The intended alternative is the one whose type and constants match. If
-// there is exactly one, its problems are reported. Otherwise the message only says that no alternative matches.
+// noAlternative reports why no alternative matches. It guesses which alternative was intended: the alternative whose
+// type and constants match. If exactly one alternative qualifies, its problems are reported. Otherwise the message only
+// says that no alternative matches.
 func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	if r == nil || e.over() {
 		return
@@ -130,7 +131,8 @@ func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// sift returns the branches in which no problem matches isSort, and the types that the matching problems expected.
+// sift returns the branches that have no problem of the kind isSort. It also returns the types that the problems of
+// this kind expected.
 func (e *evaluation) sift(branches []*report, isSort func(problem) bool) (kept []*report, types typeSet) {
 	for _, b := range branches {
 		out := false

@@ -13,18 +13,18 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// home is the address of the schema that is compiled. Its host ends in .invalid, so it cannot exist. It is never
-// loaded.
+// home is the URL of the document that is being compiled. A host that ends in .invalid cannot exist, and the URL is
+// never loaded.
 const home = "https://schema.invalid/root.json"
 
-// These are the dialects that a schema may name in $schema.
+// These are the dialects that the member $schema may name.
 const (
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
 	draft7    = "http://json-schema.org/draft-07/schema"
 )
 
-// Compile returns a schema, or InvalidInput with pointers into the schema. An absent schema (no bytes or null) and {}
-// accept anything.
+// Compile returns a compiled schema. An absent schema (no bytes or null) and {} accept every document. Error:
+// InvalidInput, with pointers into the schema.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil
@@ -43,8 +43,8 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(doc, found)
 }
 
-// CheckInput checks that the schema can describe the input of a tool. Tool input is always an object, so a schema that
-// is neither absent nor empty must require one at its root.
+// CheckInput checks that a schema can describe the input of a tool. The input of a tool is always an object. So the
+// root of the schema must require an object, unless the schema is absent or empty.
 func (s *Schema) CheckInput() error {
 	if s.Anything() || s.root.describesObject() {
 		return nil
@@ -63,8 +63,8 @@ func compile(doc any, found survey) (*Schema, error) {
 	}
 	g := newGraph(doc)
 	for _, pointer := range found.dynamicAnchors {
-		// An example or a default may contain a value that looks like an anchor. It is ignored if it does not compile
-		// as a schema.
+		// An example or a default may contain a value that only looks like an anchor. Such a value is ignored if it does not
+		// compile as a schema.
 		if anchored, err := compileAt(c, pointer); err == nil {
 			g.node(anchored)
 		}
@@ -79,8 +79,8 @@ func compile(doc any, found survey) (*Schema, error) {
 	return s, nil
 }
 
-// compileAt compiles the schema at a pointer of the document. The library is known to panic on some malformed
-// documents; compileAt rejects these documents.
+// compileAt compiles the schema at a pointer of the document. The library panics on some malformed documents. compileAt
+// returns an error for them.
 func compileAt(c *jsonschema.Compiler, pointer string) (s *jsonschema.Schema, err error) {
 	defer func() {
 		if recover() != nil {
@@ -98,7 +98,8 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// noLoader prevents schemas from reading files and connecting to hosts. The library contains the meta-schemas.
+// noLoader prevents schemas from reading files and connecting to hosts. The meta-schemas need no loading, because the
+// library contains them.
 type noLoader struct{}
 
 var (
@@ -109,8 +110,8 @@ var (
 // Load implements jsonschema.URLLoader.
 func (noLoader) Load(string) (any, error) { return nil, errElsewhere }
 
-// checkMeta checks a schema against its meta-schema. It uses this package's evaluation because of its limits and
-// messages.
+// checkMeta checks a schema against its meta-schema. It uses the evaluation of this package instead of the library's,
+// because of the limits and the messages.
 func checkMeta(doc any) error {
 	meta, problem := dialectOf(doc)
 	if problem != nil {
@@ -126,7 +127,7 @@ func checkMeta(doc any) error {
 	return nil
 }
 
-// These functions return the meta-schemas. Each is built once, when it is first needed, because building it takes much
+// These functions return the meta-schemas. A meta-schema is compiled once, at its first use, because this takes much
 // longer than compiling a usual schema.
 var (
 	metaOf2020 = metaSchema(draft2020)
@@ -148,7 +149,7 @@ func metaSchema(dialect string) func() (*node, error) {
 	})
 }
 
-// dialectOf returns the meta-schema of the dialect that a document names in $schema, 2020-12 by default.
+// dialectOf returns the meta-schema of the dialect that a document names in $schema. The default is 2020-12.
 func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 	object, _ := doc.(map[string]any)
 	named, ok := object["$schema"].(string)

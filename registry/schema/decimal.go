@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// decimal is an exact decimal number: 0.digits × 10^exponent. digits has no zeros at either end and is "" for zero.
-// Comparing needs no arithmetic, so the cost for 1e300 and for numbers of a million digits depends only on the length
-// of their text.
+// decimal is an exact decimal number: 0.digits × 10^exponent. digits has no zeros at either end; for the number zero it
+// is "". A comparison needs no arithmetic, so its cost depends only on the length of the texts. This is also true for
+// 1e300 and for numbers with a million digits.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// hugeExponent replaces every exponent that does not fit. Such numbers are almost zero or, in a schema, rejected.
+// hugeExponent is the largest absolute value of an exponent. It replaces larger exponents. A number with such a
+// negative exponent is almost zero, and a schema with such an exponent is rejected.
 const hugeExponent = 1 << 40
 
-// parseDecimal parses a JSON number. It reports whether the exponent is small enough for arithmetic.
+// parseDecimal parses a JSON number. It also reports whether the exponent is small enough for arithmetic.
 func parseDecimal(literal string) (decimal, bool) {
 	var d decimal
 	literal, d.negative = strings.CutPrefix(literal, "-")
@@ -86,7 +87,7 @@ func (d decimal) compareSize(other decimal) int {
 	return strings.Compare(d.digits, other.digits)
 }
 
-// key returns a string that is the same for equal numbers only.
+// key returns a string that is equal for two numbers only if the numbers are equal.
 func (d decimal) key() string {
 	sign := "+"
 	if d.negative {
@@ -95,8 +96,7 @@ func (d decimal) key() string {
 	return sign + d.digits + "e" + strconv.Itoa(d.exponent)
 }
 
-// multipleOf reports whether d is a multiple of step, and whether the result is known. It does no arithmetic with very
-// many digits.
+// multipleOf reports whether d is a multiple of step. known is false if the calculation would need too many digits.
 func (d decimal) multipleOf(step decimal) (fits, known bool) {
 	if d.digits == "" {
 		return true, true
@@ -116,7 +116,7 @@ func (d decimal) rat() (*big.Rat, bool) {
 	return new(big.Rat).SetString(d.String())
 }
 
-// String returns the number in a readable form: 12.5, -0.001, 1e+40.
+// String returns the number in a readable form, such as 12.5, -0.001 or 1e+40.
 func (d decimal) String() string {
 	sign := ""
 	if d.negative {
@@ -136,7 +136,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.exponent] + "." + d.digits[d.exponent:]
 }
 
-// ratDecimal converts the library's representation of a number in a schema back to a decimal.
+// ratDecimal converts a number of a schema from the library's type to a decimal.
 func ratDecimal(r *big.Rat) *decimal {
 	if r == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkECMA returns an error if a pattern is not a regular expression of ECMA-262 with the flag u, the form that
-// clients of a tool compile. RE2 and the backtracking engine accept more patterns, and clients fail on those.
+// checkECMA returns an error if a pattern is not a regular expression of ECMA-262 with the flag u. The clients of a
+// tool compile patterns in this form. RE2 and the backtracking engine accept more patterns than clients do.
 func checkECMA(text string) error {
 	if !utf8.ValidString(text) {
 		return errBadPattern
@@ -28,17 +28,17 @@ func checkECMA(text string) error {
 	return nil
 }
 
-// ecmaParser reads a pattern once. It needs no recursion, because groups only change the depth.
+// ecmaParser reads a pattern in one pass. It uses no recursion: a group only changes the depth.
 type ecmaParser struct {
 	in     string
 	pos    int
-	groups int      // capturing groups of the whole pattern
-	names  []string // their names
-	seen   []string // names so far
-	fixed  []bool   // for each open group, whether it is an assertion, which cannot be repeated
+	groups int      // number of capturing groups in the whole pattern
+	names  []string // names of all groups
+	seen   []string // names of the groups that were read
+	fixed  []bool   // for each open group: true if the group is an assertion, which cannot be repeated
 }
 
-// groupsOf counts the capturing groups of a pattern, because a reference may precede its group.
+// groupsOf counts the capturing groups of a pattern before it is parsed, because a reference may precede its group.
 func groupsOf(text string) (names []string, count int) {
 	inClass := false
 	for i := 0; i < len(text); i++ {
@@ -76,7 +76,7 @@ func (p *ecmaParser) rune() rune {
 	return r
 }
 
-// term reads one term with its quantifier, or a part of a group.
+// term reads one term with its quantifier, or one end of a group.
 func (p *ecmaParser) term(depth *int) error {
 	switch c := p.in[p.pos]; c {
 	case '|', '^', '$':
@@ -94,7 +94,7 @@ func (p *ecmaParser) term(depth *int) error {
 		fixed := p.fixed[len(p.fixed)-1]
 		p.fixed = p.fixed[:len(p.fixed)-1]
 		if fixed {
-			return nil // a quantifier after it is an error of the next term
+			return nil // if a quantifier follows, reading the next term returns an error
 		}
 	case '[':
 		p.pos++
@@ -119,7 +119,7 @@ func (p *ecmaParser) term(depth *int) error {
 	return p.quantifier()
 }
 
-// open reads the start of a group, after which its terms follow.
+// open reads the beginning of a group, up to its first term.
 func (p *ecmaParser) open() error {
 	p.pos++
 	fixed := false
@@ -177,13 +177,13 @@ func (p *ecmaParser) quantifier() error {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// less compares two numbers of any length.
+// less reports whether the first of two decimal numbers of any length is smaller.
 func less(a, b string) bool {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return len(a) < len(b) || len(a) == len(b) && a < b
 }
 
-// escape reads an escape outside of a class, after its backslash.
+// escape reads an escape outside of a class. The backslash was already read.
 func (p *ecmaParser) escape() error {
 	switch rest := p.in[p.pos:]; {
 	case rest == "":
@@ -207,7 +207,7 @@ func (p *ecmaParser) escape() error {
 	return err
 }
 
-// character reads an escape that stands for one character, or for a set of characters.
+// character reads an escape that stands for one character or for a set of characters.
 func (p *ecmaParser) character() (r rune, set bool, err error) {
 	if p.pos == len(p.in) {
 		return 0, false, errBadPattern
@@ -256,7 +256,7 @@ func (p *ecmaParser) hex(digits int) (rune, error) {
 	return rune(n), nil
 }
 
-// property reads {name} or {name=value} of a Unicode property.
+// property reads the braces of a Unicode property: {name} or {name=value}.
 func (p *ecmaParser) property() error {
 	if !p.next("{") {
 		return errProperty
@@ -293,7 +293,7 @@ func isCategory(name string) bool {
 	return ok
 }
 
-// class reads a class after its opening bracket.
+// class reads a class. The opening bracket was already read.
 func (p *ecmaParser) class() error {
 	p.next("^")
 	for {
@@ -363,7 +363,7 @@ var (
 	errProperty        error = patternError(notECMA + `write a property of characters as \p{L}, \p{Lu} or \p{Script=Greek}`)
 )
 
-// badEscape returns the error for an escape that ECMA-262 does not have.
+// badEscape returns the error for an escape that does not exist in ECMA-262.
 func badEscape(escaped string) error {
 	if escaped == "A" {
 		return patternError(notECMA + `write ^ instead of \A`)

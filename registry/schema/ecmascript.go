@@ -2,9 +2,9 @@ package schema
 
 import "strings"
 
-// toRE2 rewrites an ECMAScript pattern for RE2 where both accept it with different meanings: in ECMAScript \s and \S
-// include Unicode spaces, a property may have a name and a value, and a dot excludes every line terminator. It returns ok false for a pattern that has no
-// equivalent, such as \S in a class.
+// toRE2 converts an ECMAScript pattern to RE2, where both languages accept the same text with different meanings. In
+// ECMAScript \s and \S include Unicode spaces, a property may have a name and a value, and a dot excludes every line
+// terminator. ok is false if a pattern has no equivalent, for example because of \S in a class.
 func toRE2(text string) (rewritten string, ok bool) {
 	const spaces = `\t\n\x{0b}\f\r\p{Z}\x{feff}`
 	var b strings.Builder

@@ -12,41 +12,41 @@ import (
 // MaxDetails is the maximum number of problems that Validate lists.
 const MaxDetails = 50
 
-// maxBranchDetails is the maximum number of problems collected for one alternative of anyOf or oneOf, because they may
-// not be reported in the end.
+// maxBranchDetails is the maximum number of problems collected for one alternative of anyOf or oneOf. It is small
+// because most of these problems are not reported in the end.
 const maxBranchDetails = 10
 
-// maxWork limits one check, in steps of about ten nanoseconds, so that the worst case takes about half a second. A
-// schema that recurses in two places doubles its work with each level of the document. An analysis of the schema alone
-// cannot detect this.
+// maxWork limits one check, in steps of about ten nanoseconds. In the worst case a check takes about half a second. If
+// a schema refers to itself in two places, the work doubles with each level of the document. An analysis of the schema
+// alone cannot detect this.
 const maxWork = 20_000_000
 
-// evaluation is one check of one document.
+// evaluation is the state of one check of one document.
 type evaluation struct {
 	work    int           // remaining steps
 	slow    time.Duration // remaining time for patterns that backtrack
 	scopes  []*scope      // resources under evaluation, outermost first
 	path    []string      // tokens of the pointer to the current value
-	stopped *fault.Detail // reason why the check ended early; all later checks return false
-	full    bool          // the report is full; all later checks return false
+	stopped *fault.Detail // reason why the check ended early; if set, all further checks return false
+	full    bool          // the report is full; if set, all further checks return false
 }
 
-// report collects problems. A nil report means that only the result is needed.
+// report collects problems. If the report is nil, only the result of the check is needed.
 type report struct {
 	limit int
 	found []problem
 }
 
-// problem is a detail, with the data that noAlternative needs to find the intended alternative.
+// problem is a detail of an error, with the data that noAlternative needs to find the intended alternative.
 type problem struct {
 	fault.Detail
 	depth int     // depth of the value in the document
-	types typeSet // for a wrong type: the expected types
+	types typeSet // expected types, if the problem is a wrong type
 }
 
-// evaluate first checks without collecting problems, which is faster: most documents fit, so the messages of
-// alternatives that do not fit would be wasted. If the document does not fit, evaluate checks it again and collects the
-// problems.
+// evaluate first checks a document without collecting problems, which is faster. Most documents fit, and then messages
+// about alternatives that do not fit would be wasted. If the document does not fit, evaluate checks it again and
+// collects the problems.
 func evaluate(root *node, doc any, work int) []fault.Detail {
 	quick := newEvaluation(work)
 	if quick.fits(root, doc, nil, nil) {
@@ -66,7 +66,7 @@ func evaluate(root *node, doc any, work int) []fault.Detail {
 
 func newEvaluation(work int) *evaluation { return &evaluation{work: work, slow: slowPatternBudget} }
 
-// details returns the problems without duplicates. Two schemas may report the same problem.
+// details returns the problems without duplicates, because two schemas may report the same problem.
 func (r *report) details() []fault.Detail {
 	var details []fault.Detail
 	seen := map[[2]string]bool{}
@@ -79,7 +79,7 @@ func (r *report) details() []fault.Detail {
 	return details
 }
 
-// spend subtracts steps from the remaining ones and reports whether there were enough.
+// spend subtracts steps from the remaining work. It reports whether enough steps remained.
 func (e *evaluation) spend(steps int) bool {
 	e.work -= steps
 	if e.work < 0 && e.stopped == nil {
@@ -99,7 +99,7 @@ func (e *evaluation) pointer() string {
 	return b.String()
 }
 
-// wrong records a problem with the current value and returns false.
+// wrong records a problem of the current value and returns false.
 func (e *evaluation) wrong(r *report, code, message string) bool {
 	e.note(r, problem{Detail: fault.Detail{Code: code, Message: message}})
 	return false
@@ -114,8 +114,9 @@ func (e *evaluation) note(r *report, p problem) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// fits checks a value against a schema. If marks is not nil, it receives the parts that the schema has evaluated, for
-// the unevaluated keywords of an enclosing schema. A schema that does not fit evaluates nothing.
+// fits checks a value against a schema. It adds the properties and items that the schema has evaluated to marks, if
+// marks is not nil. The unevaluated keywords of an enclosing schema need them. If the value does not fit, fits adds
+// nothing to marks.
 func (e *evaluation) fits(n *node, v any, r *report, marks *marks) bool {
 	if !e.spend(4) {
 		return false
@@ -148,8 +149,8 @@ func (e *evaluation) fits(n *node, v any, r *report, marks *marks) bool {
 	return ok
 }
 
-// isAllowed checks type, enum, const and format. If one of them fails, the rest of the schema is skipped, because it
-// would only repeat the problem.
+// isAllowed checks type, enum, const and format. If one of them fails, the rest of the schema is not checked, because
+// it would only report the same problem again.
 func (e *evaluation) isAllowed(n *node, v any, r *report) bool {
 	if n.types != 0 && !n.types.has(v) {
 		if r != nil {
@@ -202,7 +203,7 @@ func (e *evaluation) typed(n *node, v any, r *report, own *marks) bool {
 	return true
 }
 
-// at checks a member of the current value: the property or item with this token.
+// at checks a part of the current value: the property or item that the token names.
 func (e *evaluation) at(token string, n *node, v any, r *report) bool {
 	e.path = append(e.path, token)
 	ok := e.fits(n, v, r, nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// format is a format that is asserted. Other formats (iri, uri-template, idn-email, custom ones) are annotations,
-// because an unreliable check would be worse than none.
+// format is a format that documents are checked against. Other formats (iri, uri-template, idn-email, custom formats)
+// are only annotations, because an unreliable check would be worse than no check.
 type format struct {
 	check func(any) error // the library's check
 	wants string
@@ -41,7 +41,7 @@ func Asserts(name string) bool {
 	return ok
 }
 
-// asserted returns a message for each format that is asserted.
+// asserted returns the message for each format that documents are checked against.
 func asserted() map[string]string {
 	return map[string]string{
 		"date":                  "must be a date, for example 2026-11-30",
@@ -63,20 +63,20 @@ func asserted() map[string]string {
 
 var errFormat = errors.New("must have the format")
 
-// problem returns the problem with a text, "" if there is none.
+// problem returns the problem of a text, or "" if the text has the format.
 func (f *format) problem(text string) string {
 	err := f.check(text)
 	if err == nil {
 		return ""
 	}
 	var pattern patternError
-	if errors.As(err, &pattern) { // a pattern in a schema: the message must explain how to fix it
+	if errors.As(err, &pattern) { // the text is a pattern of a schema, so the message must explain how to fix it
 		return pattern.Error()
 	}
 	return f.wants
 }
 
-// uriCharacters rejects characters that RFC 3986 forbids and net/url accepts: spaces, quotes, brackets in a path.
+// uriCharacters rejects characters that RFC 3986 forbids and net/url accepts: spaces, quotes, and brackets in a path.
 func uriCharacters(v any) error {
 	text, _ := v.(string)
 	const fine = "-._~:/?#[]@!$&'()*+,;=%"

@@ -8,21 +8,22 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// graph converts the library's compiled schemas to nodes, each once.
+// graph converts the library's compiled schemas to nodes. It converts each schema once.
 type graph struct {
-	doc     any // the document at the home address
+	doc     any // the document whose URL is home
 	nodes   map[*jsonschema.Schema]*node
-	sources []*jsonschema.Schema // in the same order as all
+	sources []*jsonschema.Schema // the schemas of the nodes in all, in the same order
 	all     []*node
 	scopes  map[string]*scope
-	dynamic bool // some node has a $dynamicRef
+	dynamic bool // true if a node has a $dynamicRef
 }
 
 func newGraph(doc any) *graph {
 	return &graph{doc: doc, nodes: map[*jsonschema.Schema]*node{}, scopes: map[string]*scope{}}
 }
 
-// node returns the node of a schema. finish fills it in later, because schemas nest too deeply for recursion.
+// node returns the node of a schema. The node is empty until finish fills it in. A recursive function could not do
+// this, because schemas may be nested too deeply.
 func (g *graph) node(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
@@ -36,9 +37,9 @@ func (g *graph) node(s *jsonschema.Schema) *node {
 	return n
 }
 
-// finish fills in all nodes that node has returned, and the nodes they refer to.
+// finish fills in all nodes that node has returned, and all nodes to which these refer.
 func (g *graph) finish() *fault.Detail {
-	for i := 0; i < len(g.all); i++ { // fill appends to all
+	for i := 0; i < len(g.all); i++ { // fill may append to all
 		if problem := g.fill(g.all[i], g.sources[i]); problem != nil {
 			return problem
 		}
@@ -58,7 +59,7 @@ func (g *graph) fill(n *node, s *jsonschema.Schema) *fault.Detail {
 		return &fault.Detail{Pointer: n.pointer + "/$recursiveRef", Code: "$ref", Message: "belongs to draft 2019-09; use $ref or $dynamicRef"}
 	}
 	if s.DraftVersion < 2019 && s.Ref != nil {
-		n.ref = g.node(s.Ref) // In draft-07 keywords next to a $ref have no effect. The library fails to drop some newer ones.
+		n.ref = g.node(s.Ref) // In draft-07, keywords next to a $ref have no effect. The library wrongly keeps some newer keywords there.
 		return nil
 	}
 	n.types = typesOf(s.Types)
@@ -125,7 +126,7 @@ func (g *graph) fillObject(n *node, s *jsonschema.Schema) {
 	for _, name := range sortedKeys(s.DependentSchemas) {
 		n.dependentSchemas = append(n.dependentSchemas, dependentNode{name, g.node(s.DependentSchemas[name])})
 	}
-	for _, name := range sortedKeys(s.Dependencies) { // from draft-07
+	for _, name := range sortedKeys(s.Dependencies) { // keyword of draft-07
 		switch needs := s.Dependencies[name].(type) {
 		case []string:
 			n.dependentRequired = append(n.dependentRequired, dependentNames{name, needs})
@@ -138,7 +139,7 @@ func (g *graph) fillObject(n *node, s *jsonschema.Schema) {
 func (g *graph) fillArray(n *node, s *jsonschema.Schema) {
 	n.minItems, n.maxItems, n.unique = s.MinItems, s.MaxItems, s.UniqueItems
 	n.prefix, n.items = g.list(s.PrefixItems), g.node(s.Items2020)
-	switch items := s.Items.(type) { // from draft-07
+	switch items := s.Items.(type) { // keyword of draft-07
 	case *jsonschema.Schema:
 		n.items = g.node(items)
 	case []*jsonschema.Schema:
@@ -163,7 +164,7 @@ func (g *graph) list(schemas []*jsonschema.Schema) []*node {
 	return nodes
 }
 
-// setScopes sets the resource of each node and the dynamic anchors of each resource.
+// setScopes sets the resource of each node, and collects the dynamic anchors of each resource.
 func (g *graph) setScopes() {
 	for i, n := range g.all {
 		name := g.scopeName(g.sources[i].Location)
@@ -177,8 +178,8 @@ func (g *graph) setScopes() {
 	}
 }
 
-// scopeName returns the address of the innermost schema with an $id that contains a location. Only the document at the
-// home address has such nested schemas; a meta-schema is a single resource.
+// scopeName returns the URL of the innermost schema with an $id that contains a location. Only the document at the URL
+// home may have nested resources. A meta-schema is a single resource.
 func (g *graph) scopeName(location string) string {
 	base, _, _ := strings.Cut(location, "#")
 	if base != home {
@@ -200,7 +201,7 @@ func (g *graph) scopeName(location string) string {
 	return name
 }
 
-// child returns the value that a pointer token refers to, nil if there is none.
+// child returns the part of a value that a pointer token names, or nil if the part does not exist.
 func child(value any, token string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// keyOf converts a value to text so that exactly the equal values have equal texts: 1, 1.0 and 10e-1 are equal, and the
-// order of properties does not matter. enum, const and uniqueItems compare with it.
+// keyOf converts a value to text. Two values have the same text if and only if they are equal: 1, 1.0 and 10e-1 are
+// equal, and the order of properties does not matter. The checks of enum, const and uniqueItems compare these texts.
 func keyOf(v any) string {
 	var b strings.Builder
 	writeKey(&b, v)
@@ -44,7 +44,8 @@ func writeKey(b *strings.Builder, v any) {
 	}
 }
 
-// writeText writes a string after its length, so that no string has the same text as another value.
+// writeText writes the length of a string and then the string, so that the text of a string never equals the text of
+// another value.
 func writeText(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	b.WriteString(strconv.Itoa(len(s)))

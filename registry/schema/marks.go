@@ -1,15 +1,15 @@
 package schema
 
-// marks records which properties and items have been evaluated by some schema. A nil *marks records nothing.
+// marks records which properties and items of a value at least one schema has evaluated. A nil *marks records nothing.
 type marks struct {
 	allProperties bool
 	properties    map[string]struct{}
-	items         int // number of evaluated items, from the first
+	items         int // the number of leading items that were evaluated
 	contained     map[int]struct{}
 }
 
-// inner returns separate marks for the evaluation of n. If the value fits n, the caller adds them to m; otherwise they
-// are dropped.
+// inner returns separate marks for evaluating n. If the value fits n, the caller adds these marks to m. Otherwise the
+// caller drops them.
 func (m *marks) inner(n *node) *marks {
 	if m == nil && n.unevaluatedProperties == nil && n.unevaluatedItems == nil {
 		return nil
@@ -74,7 +74,7 @@ func (m *marks) add(inner *marks) {
 	}
 }
 
-// size returns the number of entries that add copies, as a measure of its cost.
+// size returns the number of entries that add copies. It measures the cost of add.
 func (m *marks) size() int {
 	if m == nil {
 		return 0

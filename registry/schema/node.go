@@ -7,16 +7,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a schema whose references are resolved to other nodes. Nodes form a graph with cycles.
+// node is a compiled schema. Its references are pointers to other nodes, so the graph of nodes may contain cycles.
 type node struct {
 	pointer string
-	scope   *scope // enclosing schema with an $id; nil if no schema has a $dynamicRef
+	scope   *scope // enclosing schema with an $id; nil if no schema of the document has a $dynamicRef
 
-	always, never bool // the schemas true and {}, and false
+	always, never bool // always is true for the schemas true and {}; never is true for the schema false
 	types         typeSet
-	enum          map[string]struct{} // keys of values
-	enumText      string              // the message
-	constant      *string             // key of the value
+	enum          map[string]struct{} // keys of the allowed values
+	enumText      string              // text for the message
+	constant      *string             // key of the only allowed value
 	constantText  string
 	format        *format
 
@@ -39,7 +39,7 @@ type node struct {
 	items                    *node
 	contains                 *node
 	minContains, maxContains *int
-	marksContained           bool // since 2020-12 items that match contains count as evaluated
+	marksContained           bool // items that match contains count as evaluated; true from 2020-12
 	unevaluatedItems         *node
 
 	minLength, maxLength *int
@@ -48,13 +48,13 @@ type node struct {
 	minimum, maximum, above, below, multiple *decimal
 }
 
-// dynamicRef is a $dynamicRef. fallback is its target if no outer schema under evaluation overrides it.
+// dynamicRef is a $dynamicRef. fallback is its target, unless an outer schema under evaluation has the same anchor.
 type dynamicRef struct {
 	fallback *node
-	anchor   string // "" if the reference is not an anchor, or its target is not a dynamic anchor
+	anchor   string // "" if the reference is not an anchor, or its target has no dynamic anchor
 }
 
-// scope is a schema resource, which is a schema with an $id or the whole document, with its dynamic anchors.
+// scope is a schema resource with its dynamic anchors. A resource is a schema with an $id, or the whole document.
 type scope struct{ anchors map[string]*node }
 
 type patternNode struct {
@@ -72,7 +72,7 @@ type dependentNode struct {
 	node     *node
 }
 
-// inPlace lists the schemas that apply to the same value as n.
+// inPlace lists the schemas that apply to the same value as n, and to which n refers directly.
 func (n *node) inPlace() []*node {
 	var all []*node
 	add := func(nodes ...*node) {
@@ -95,8 +95,8 @@ func (n *node) inPlace() []*node {
 	return all
 }
 
-// describesObject reports whether only objects fit. It follows references and combinations. The recursion ends because
-// Compile rejects schemas that refer to themselves for the same value.
+// describesObject reports whether a schema accepts only objects. It follows references and combinations. The recursion
+// ends, because Compile rejects a schema that refers to itself for the same value.
 func (n *node) describesObject() bool {
 	isObject := (*node).describesObject
 	switch {
@@ -138,7 +138,7 @@ func typesOf(t *jsonschema.Types) typeSet {
 	return set
 }
 
-// typeOf returns the type of a value. Integers are numbers here; has distinguishes them.
+// typeOf returns the type of a value. It returns number for integers too; has distinguishes them.
 func typeOf(v any) typeSet {
 	switch v.(type) {
 	case nil:
@@ -155,7 +155,7 @@ func typeOf(v any) typeSet {
 	return typeObject
 }
 
-// has reports whether a value has one of the types. 1.0 is an integer.
+// has reports whether a value has one of the types. The number 1.0 counts as an integer.
 func (t typeSet) has(v any) bool {
 	is := typeOf(v)
 	if t&is != 0 {

@@ -47,8 +47,8 @@ func (e *evaluation) members(n *node, object map[string]any, r *report, own *mar
 	return ok
 }
 
-// each calls fits for the properties of an object until one does not fit. With a report it visits all properties,
-// sorted by name, so that messages have a fixed order.
+// each calls fits for the properties of an object until one property does not fit. With a report it visits all
+// properties, sorted by name, so that the messages have a fixed order.
 func (e *evaluation) each(object map[string]any, r *report, fits func(name string, v any) bool) bool {
 	if r == nil {
 		for name, v := range object {
@@ -71,8 +71,8 @@ func (e *evaluation) each(object map[string]any, r *report, fits func(name strin
 	return ok
 }
 
-// name checks a property's name against propertyNames. It reports a problem at the object, because a name has no
-// pointer.
+// name checks a property's name against propertyNames. It reports a problem with the pointer of the object, because a
+// name has no pointer.
 func (e *evaluation) name(n *node, name string, r *report) bool {
 	branch := r.branch()
 	if e.fits(n, name, branch, nil) {
@@ -107,7 +107,7 @@ func (e *evaluation) member(n *node, name string, v any, r *report, own *marks) 
 	return e.extra("additionalProperties", n.additional, name, v, r) && ok
 }
 
-// extra checks a property that the schema does not name against n. code is the keyword of n.
+// extra checks a property that the schema does not name against n. code is the keyword that contains n.
 func (e *evaluation) extra(code string, n *node, name string, v any, r *report) bool {
 	if n.never {
 		return e.wrong(r, code, "has a property that is not allowed: "+shown(name))
@@ -227,8 +227,8 @@ func (e *evaluation) text(n *node, s string, r *report) bool {
 	return ok
 }
 
-// matches runs a pattern. The cost is the pattern's size times the text's length; a pattern that may backtrack runs
-// with a timeout.
+// matches reports whether a text matches a pattern. It costs steps in proportion to the size of the pattern and the
+// length of the text. A pattern that may backtrack has a time limit.
 func (e *evaluation) matches(p *pattern, s string) bool {
 	if p.re2 != nil {
 		return e.spend(4+p.size*(len(s)+1)/8) && p.re2.MatchString(s)
@@ -279,8 +279,8 @@ func (e *evaluation) number(n *node, literal json.Number, r *report) bool {
 	return ok && e.spend(16)
 }
 
-// counts checks a number of items, properties or characters against its limits. suffix completes the keyword: Items
-// makes minItems and maxItems.
+// counts checks a number of items, properties or characters against its limits. suffix completes the keyword: for Items
+// the keywords are minItems and maxItems.
 func (e *evaluation) counts(r *report, have int, least, most *int, suffix, one, many string) bool {
 	ok := true
 	if least != nil && have < *least {

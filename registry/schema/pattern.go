@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	maxPattern        = 2_000                  // bytes of a pattern
-	maxProgram        = 10_000                 // instructions of a compiled RE2 pattern
-	matchTimeout      = 250 * time.Millisecond // wall-clock time; long enough for a busy machine
-	slowPatternBudget = time.Second            // per document, for patterns that may backtrack
+	maxPattern        = 2_000                  // maximum length of a pattern in bytes
+	maxProgram        = 10_000                 // maximum number of instructions of a compiled RE2 pattern
+	matchTimeout      = 250 * time.Millisecond // wall-clock time for one match; long enough for a busy machine
+	slowPatternBudget = time.Second            // total time per document for patterns that may backtrack
 )
 
-// pattern is a regular expression. RE2 accepts nearly all patterns in use and never backtracks. Patterns with
-// ECMAScript features that it lacks (look-around, back references) run in a backtracking engine with a timeout.
+// pattern is a compiled regular expression. RE2 accepts nearly all patterns in use and never backtracks. A pattern with
+// look-around or back references, which RE2 lacks, runs in a backtracking engine with a timeout.
 type pattern struct {
 	text string
 	re2  *regexp.Regexp
-	size int // instructions of re2
+	size int // number of instructions of re2
 	ecma *regexp2.Regexp
 }
 
@@ -53,8 +53,8 @@ func newPattern(text string) (*pattern, error) {
 	return p, err
 }
 
-// newECMA compiles a pattern with the backtracking engine. The engine is third-party code and the text is untrusted, so
-// a panic counts as a compile error.
+// newECMA compiles a pattern for the backtracking engine. The engine is third-party code and the text is untrusted, so
+// a panic of the engine counts as a compile error.
 func newECMA(text string) (re *regexp2.Regexp, err error) {
 	defer func() {
 		if recover() != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// problemOf converts the library's compile error to a detail with pointer and message.
+// problemOf converts a compile error of the library to a detail with pointer and message.
 func problemOf(err error, doc any) fault.Detail {
 	var (
 		elsewhere  *jsonschema.LoadURLError
@@ -37,7 +37,8 @@ func problemOf(err error, doc any) fault.Detail {
 	return fault.Detail{Code: "schema", Message: "cannot be compiled: check every $id, $anchor and $ref"}
 }
 
-// patternPointer returns the pointer to a pattern. For a key of patternProperties the library names only the object.
+// patternPointer returns the pointer to a pattern. For a key of patternProperties, the library's error contains only
+// the pointer of the object.
 func patternPointer(err *jsonschema.InvalidRegexError) string {
 	pointer := pointerOf(err.URL)
 	if strings.HasSuffix(pointer, "/patternProperties") {
@@ -46,8 +47,8 @@ func patternPointer(err *jsonschema.InvalidRegexError) string {
 	return pointer
 }
 
-// reference returns the pointer to the $ref or $dynamicRef that resolves to an address, "" if it finds none. The
-// library's errors do not contain this pointer.
+// reference returns the pointer to the $ref or $dynamicRef that resolves to a URL, because the library's errors do not
+// contain this pointer. It returns "" if it finds none.
 func reference(doc any, address string, withFragment bool) string {
 	base, frag, _ := strings.Cut(address, "#")
 	found := ""
@@ -70,7 +71,7 @@ func reference(doc any, address string, withFragment bool) string {
 	return found
 }
 
-// pointerOf returns the pointer in an address that the library built.
+// pointerOf returns the JSON pointer in a URL that the library built.
 func pointerOf(address string) string {
 	_, frag, _ := strings.Cut(address, "#")
 	return unescape(frag)
@@ -83,7 +84,7 @@ func unescape(frag string) string {
 	return frag
 }
 
-// fragment encodes a pointer so that the library decodes it to the same pointer.
+// fragment encodes a pointer as a URL fragment that the library decodes to the same pointer.
 func fragment(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := range tokens {
@@ -92,7 +93,7 @@ func fragment(pointer string) string {
 	return strings.Join(tokens, "/")
 }
 
-// walk visits a document in the order of sorted keys until visit returns false.
+// walk calls visit for each value of a document, in the order of sorted keys, until visit returns false.
 func walk(value any, pointer string, visit func(pointer string, value any) bool) bool {
 	if !visit(pointer, value) {
 		return false

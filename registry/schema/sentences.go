@@ -11,7 +11,7 @@ import (
 
 func detail(code, message string) fault.Detail { return fault.Detail{Code: code, Message: message} }
 
-// text lists the types in words: "a string, a number or null".
+// text lists the types in words, for example "a string, a number or null".
 func (t typeSet) text() string {
 	if t&typeNumber != 0 {
 		t &^= typeInteger
@@ -37,7 +37,7 @@ func (t typeSet) text() string {
 // maxListed is the maximum length of a list of allowed values in bytes.
 const maxListed = 300
 
-// listValues lists the values that a schema allows, up to a length limit.
+// listValues lists the values that a schema allows in words. It omits values beyond maxListed bytes.
 func listValues(values []any) string {
 	var b strings.Builder
 	for i, value := range values {
@@ -66,7 +66,8 @@ func shownValue(value any) string {
 // maxName is the maximum length of a property's name in a message, in bytes.
 const maxName = 100
 
-// shown returns a property's name in a safe form, because it may come from an untrusted document.
+// shown returns a property's name without unsafe characters and shortened, because the name may come from an untrusted
+// document.
 func shown(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

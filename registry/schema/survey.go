@@ -8,15 +8,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// survey holds the results of inspecting a schema's text before compiling it.
+// survey counts the parts of a schema's text that make compiling slow. The text is inspected before it is compiled.
 type survey struct {
-	dynamicAnchors []string // pointers
+	dynamicAnchors []string // pointers of the schemas that have a $dynamicAnchor
 	values, names  int
 	stray          map[string]struct{}
 }
 
-// look rejects schemas that would compile slowly. The library compares all pairs of schemas. It also compares each named
-// schema, and each reference to a location without a schema, with everything else.
+// look rejects schemas that would compile slowly. The library compares all pairs of schemas. It also compares each
+// named schema, and each reference to a location without a schema, with all other schemas.
 func look(doc any) (survey, *fault.Detail) {
 	found := survey{stray: map[string]struct{}{}}
 	var problem *fault.Detail
@@ -68,7 +68,7 @@ func (s *survey) visitObject(pointer string, object map[string]any) *fault.Detai
 	return nil
 }
 
-// strayRef reports whether a reference points to a place where no schema is expected.
+// strayRef reports whether a reference points to a location in which the dialects expect no schema.
 func strayRef(ref string) bool {
 	_, frag, _ := strings.Cut(ref, "#")
 	if !strings.HasPrefix(frag, "/") {
@@ -85,8 +85,8 @@ func strayRef(ref string) bool {
 	return false
 }
 
-// schemaTokens returns how many tokens of a pointer lead from one schema to the next, 0 if they do not lead to a
-// schema.
+// schemaTokens returns the number of leading tokens of a pointer that lead from one schema to its subschema. It returns
+// 0 if they do not lead to a schema.
 func schemaTokens(tokens []string) int {
 	switch tokens[0] {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",

@@ -1,7 +1,7 @@
 package schema
 
-// Parts returns the subschemas of a schema by their pointers; "" is the schema itself. It includes a schema that is
-// only the target of a reference, and omits a definition that nothing refers to.
+// Parts returns the subschemas of a schema by their pointers. The pointer "" is the schema itself. Parts includes a
+// schema that is only the target of a reference. It omits a definition to which no reference points.
 func (s *Schema) Parts() map[string]*Schema {
 	parts := map[string]*Schema{"": s}
 	if s.root == nil {
@@ -23,7 +23,7 @@ func (s *Schema) Parts() map[string]*Schema {
 	return parts
 }
 
-// beneath lists all schemas that a node refers to; some may be nil.
+// beneath lists all schemas to which a node refers. Some entries may be nil.
 func (n *node) beneath() []*node {
 	all := append(n.inPlace(), n.additional, n.names, n.unevaluatedProperties, n.items, n.contains, n.unevaluatedItems)
 	all = append(all, n.prefix...)

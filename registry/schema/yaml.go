@@ -19,14 +19,15 @@ import (
 // maxYAMLDepth is the maximum nesting of a YAML document.
 const maxYAMLDepth = 20
 
-// Document is a YAML document as JSON, with the line of each value.
+// Document is a YAML document that was converted to JSON, with the line of each value.
 type Document struct {
 	JSON  json.RawMessage
 	lines map[string]int
 }
 
-// ReadYAML reads a text with a single YAML document. The problem has a line, and a message that follows the name of the
-// text. It rejects aliases, which could expand without a bound.
+// ReadYAML reads a text that contains a single YAML document. If the text is invalid, the returned problem has a line,
+// and a message that is a predicate for the name of the file. ReadYAML rejects aliases, which could expand to unlimited
+// size.
 func ReadYAML(text []byte) (Document, *fault.Detail) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
@@ -50,7 +51,7 @@ func ReadYAML(text []byte) (Document, *fault.Detail) {
 	return d, nil
 }
 
-// Problems validates the document. Each problem has its pointer and line.
+// Problems checks the document against a schema. Each problem has a pointer and a line.
 func (d Document) Problems(s *Schema) []fault.Detail {
 	details := s.Validate(d.JSON)
 	for i := range details {
@@ -59,7 +60,7 @@ func (d Document) Problems(s *Schema) []fault.Detail {
 	return details
 }
 
-// Line returns the line of a value, or of the closest value around it.
+// Line returns the line of the value at a pointer, or of the closest enclosing value that has a line.
 func (d Document) Line(pointer string) int {
 	for {
 		if line, ok := d.lines[pointer]; ok {
@@ -82,7 +83,7 @@ var yamlLine = regexp.MustCompile(`line (\d+)`)
 func notYAML(err error) *fault.Detail {
 	line := 0
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ = strconv.Atoi(m[1]) // only digits
+		line, _ = strconv.Atoi(m[1]) // the match contains only digits
 	}
 	return atLine(line, "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 }

@@ -16,14 +16,14 @@ import (
 
 // These constants limit an archive, in addition to the limits of its content.
 const (
-	MaxArchive = 8 << 20  // bytes of the compressed archive
-	maxStream  = 16 << 20 // unpacked bytes, with headers and padding
+	MaxArchive = 8 << 20  // maximum size of the compressed archive in bytes
+	maxStream  = 16 << 20 // maximum size of the unpacked archive in bytes, with headers and padding
 	maxEntries = 1000
 )
 
-// ReadArchive reads the files of a skill from a gzipped tar that contains the skill's folder, or the content of the
-// folder. It rejects the archive if an entry is neither a regular file nor a folder, has a path outside the folder, or
-// exceeds the limits of a folder.
+// ReadArchive reads the files of a skill from a gzipped tar. The tar contains either the skill's folder or the content
+// of the folder. ReadArchive rejects the archive if an entry is neither a regular file nor a folder, has a path outside
+// the folder, or exceeds the limits of a folder.
 func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + bytesize.Text(MaxArchive))}
 	whole := bufio.NewReader(packed)
@@ -75,8 +75,8 @@ func (r *reader) unpack(in *tar.Reader) error {
 	}
 }
 
-// hidden reports whether the entry is skipped, as it would be in a folder on disk. A path that leads out of the folder
-// is not hidden, so that it is rejected.
+// hidden reports whether the entry is skipped, because a reader of the same folder on disk would skip it. hidden
+// returns false for a path that leads out of the folder, so that such a path is rejected and not skipped.
 func hidden(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part != "." && part != ".." && ignored(part) {
@@ -86,8 +86,8 @@ func hidden(name string) bool {
 	return false
 }
 
-// unwrapped returns the files relative to the single folder that contains them, if neither skill.yaml nor manifest.yaml
-// is at the top level.
+// unwrapped removes the name of the top-level folder from all paths, if all files are in one folder and neither
+// skill.yaml nor manifest.yaml is at the top level.
 func unwrapped(files map[string]registry.File) (map[string]registry.File, error) {
 	if described(files) {
 		return files, nil
@@ -114,7 +114,7 @@ func refused(what string) error {
 	return fault.New(fault.InvalidInput, "The archive %s.", what)
 }
 
-// broken converts a read error to InvalidInput. It returns errors that already have a code unchanged.
+// broken converts a read error to InvalidInput. It leaves an error unchanged if the error already has a code.
 func broken(err error) error {
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {
@@ -123,7 +123,7 @@ func broken(err error) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, incomplete or not a gzipped tar.", Err: err}
 }
 
-// described reports whether a folder has skill.yaml or manifest.yaml.
+// described reports whether a folder contains skill.yaml or manifest.yaml.
 func described(files map[string]registry.File) bool {
 	_, ours := files[SettingsFile]
 	_, other := files[ManifestFile]

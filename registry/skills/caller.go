@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// entryName is the name of the generated file that calls the handler's function. The file is stored with the skill, so
-// that every runtime can run a skill like any other program, and the digest covers all code that runs.
+// entryName is the name of the generated file that calls the handler's function. The server stores this file with the
+// skill. So every runtime can run a skill like any other program, and the digest covers all code that runs.
 const entryName = "skill_entry"
 
 func entryFile(l runtimes.Language) string {
@@ -21,10 +21,11 @@ func entryFile(l runtimes.Language) string {
 	return entryName
 }
 
-// IsEntry reports whether a file has the name of the generated file, which is not in the skill's folder.
+// IsEntry reports whether a file has the name of the generated file. That file does not exist in the skill's folder.
 func IsEntry(name string) bool { return strings.TrimSuffix(name, path.Ext(name)) == entryName }
 
-// These templates call the handler. Its names were checked to be identifiers, so no other text can enter the program.
+// These templates contain the code that calls the handler. The names that they insert were checked to be identifiers,
+// so no other text can become part of the program.
 const (
 	pythonCaller = `# Made from skill.yaml: calls the handler with the input's properties as keyword arguments.
 from .MODULE import FUNCTION as _function

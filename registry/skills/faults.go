@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// faults collects all problems of a folder, so that a person can fix all of them in one go.
+// faults collects all problems of a folder, so that a person can fix them together.
 type faults struct{ details []fault.Detail }
 
 func (f *faults) addf(file string, line int, format string, args ...any) {
@@ -33,7 +33,7 @@ func invalid(details ...fault.Detail) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: details}
 }
 
-// about converts a detail to a sentence about a file. It writes the pointer as a field name.
+// about converts an error detail to a sentence about a file. In the sentence, a field name replaces the pointer.
 func about(d fault.Detail) string {
 	switch {
 	case d.Pointer == "":
@@ -46,7 +46,7 @@ func about(d fault.Detail) string {
 	return strings.ReplaceAll(strings.TrimPrefix(d.Pointer, "/"), "/", ".") + " " + d.Message
 }
 
-// notJSON reports where schema.json stops being valid JSON.
+// notJSON reports the position at which schema.json is not valid JSON.
 func notJSON(text []byte, err error) fault.Detail {
 	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not valid JSON."}
 	var syntax *jcs.Error
@@ -59,7 +59,7 @@ func notJSON(text []byte, err error) fault.Detail {
 	return d
 }
 
-// linesOf returns the line on which each value of a JSON document begins, by pointer. The document must be valid.
+// linesOf returns, by pointer, the line on which each value of a JSON document begins. The document must be valid.
 func linesOf(text []byte) map[string]int {
 	l := &liner{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), lines: map[string]int{}, line: 1}
 	l.decoder.UseNumber()
@@ -71,7 +71,7 @@ type liner struct {
 	text    []byte
 	decoder *json.Decoder
 	lines   map[string]int
-	at      int // position in the text up to which lines were counted
+	at      int // position in the text up to which the line breaks were counted
 	line    int
 }
 
@@ -107,7 +107,8 @@ func (l *liner) value(pointer string) {
 	}
 }
 
-// lineOf returns the line of the value at a pointer, or of the closest enclosing value that has a line.
+// lineOf returns the line of the value at a pointer. If that value has no line, it returns the line of the closest
+// enclosing value that has one.
 func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	for {
 		if line, ok := lines[pointer]; ok {
@@ -121,8 +122,8 @@ func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	}
 }
 
-// Locate adds file and line to the details of an error about the skill's spec. It replaces their pointers, which name
-// fields of the API.
+// Locate adds file and line to the details of an error about the skill's spec, and removes their pointers. These
+// pointers name fields of the API, which the author of a skill does not see.
 func (s Skill) Locate(err error) error {
 	var refusal *fault.Error
 	if !errors.As(err, &refusal) || len(refusal.Details) == 0 {
@@ -156,7 +157,7 @@ func (s Skill) locate(d fault.Detail) fault.Detail {
 	return fault.Detail{File: SettingsFile, Line: s.lineOf(s.settings, pointer), Code: d.Code, Message: about(fault.Detail{Pointer: pointer, Message: d.Message})}
 }
 
-// snake converts a pointer of the API to the names in skill.yaml: timeoutMs becomes timeout_ms.
+// snake converts a pointer with names of the API to the names in skill.yaml: timeoutMs becomes timeout_ms.
 func snake(pointer string) string {
 	var out strings.Builder
 	for _, c := range pointer {
@@ -170,5 +171,5 @@ func snake(pointer string) string {
 
 func shown(name string) string { return fault.Shown(name, 80) }
 
-// Line returns the line of a member of skill.yaml, named by pointer.
+// Line returns the line of the member of skill.yaml at a pointer.
 func (s Skill) Line(pointer string) int { return s.lineOf(s.settings, pointer) }

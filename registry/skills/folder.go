@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Dir returns a folder below a root as a file system. Reading it never leaves the folder: links are not followed.
-// Opening a pipe that has replaced a file does not block.
+// Dir returns a folder below a root as a file system. Reads never leave the folder, because links are not followed. If
+// a pipe has replaced a file, opening it does not block.
 func Dir(root *os.Root, name string) fs.FS { return dir{root, name} }
 
 type dir struct {
@@ -34,7 +34,8 @@ func (d dir) Open(name string) (fs.File, error) {
 }
 
 // ReadFolder reads the files of a skill's folder. It skips names that begin with a dot and files that Python generates.
-// A link, a device or a file that is too large is an error, because a skill is read completely or not at all.
+// It returns an error for a link, a device or a file that is too large, because a skill is read completely or not at
+// all.
 func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
 	r := reader{files: map[string]registry.File{}}
 	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -68,8 +69,8 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, "~")
 }
 
-// openRegular opens a file and checks that it is still regular. The file may have been replaced since the folder was
-// listed.
+// openRegular opens a file and checks that it is a regular file. Another process may have replaced the file since the
+// folder was listed.
 func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	file, err := folder.Open(name)
 	if err != nil {
@@ -85,7 +86,7 @@ func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// reader collects files within the limits, from a folder or an archive.
+// reader collects files of a folder or an archive and applies the limits.
 type reader struct {
 	files   map[string]registry.File
 	paths   registry.Paths
@@ -120,8 +121,8 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	return nil
 }
 
-// FolderOf returns the files of a folder with settings, schemas and a program. Parse reads these files as the same
-// skill.
+// FolderOf returns the files of a folder that contains the given settings, schemas and program. Parse converts these
+// files back to the same skill.
 func FolderOf(settings Settings, input, output []byte, program map[string]registry.File) (map[string]registry.File, error) {
 	yaml, err := writeSettings(settings)
 	if err != nil {
@@ -145,7 +146,7 @@ func FolderOf(settings Settings, input, output []byte, program map[string]regist
 	return files, nil
 }
 
-// isPython reports whether the handler of a folder is a Python file at its top level, as skill managers expect.
+// isPython reports whether the handler of a folder is a Python file at its top level. Skill managers expect this.
 func isPython(settings Settings, program map[string]registry.File) bool {
 	module, _, _ := strings.Cut(settings.Handler, ".")
 	_, ok := program[module+".py"]

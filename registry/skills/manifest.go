@@ -13,12 +13,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ManifestFile describes a skill for existing skill managers. Folders for these managers have it instead of skill.yaml
-// and schema.json, with a Python program that defines run(action, args). Folders that this package writes have both.
+// ManifestFile is the file that describes a skill for skill managers of other products. A folder for these managers
+// contains this file instead of skill.yaml and schema.json, and a Python program that defines run(action, args). A
+// folder that this package writes contains all three files.
 const ManifestFile = "manifest.yaml"
 
-// manifest holds the members of manifest.yaml that Atelier uses. It ignores the others, which are for planners of other
-// products.
+// manifest holds the members of manifest.yaml that Atelier uses. Atelier ignores the other members, which are for the
+// planners of other products.
 type manifest struct {
 	Name          string         `yaml:"name" json:"name"`
 	Version       string         `yaml:"version,omitempty" json:"version"`
@@ -28,17 +29,18 @@ type manifest struct {
 	DefaultParams map[string]any `yaml:"default_params,omitempty" json:"default_params"`
 }
 
-// entryNames lists the files in which the program is searched if manifest.yaml does not name one, the most common
+// entryNames lists the files that may contain the program if manifest.yaml does not name one. The most common name is
 // first.
 func entryNames(name string) []string {
 	return []string{"main.py", "handler.py", "skill.py", "run.py", name + ".py"}
 }
 
-// shortVersion matches version numbers with one or two parts, such as 1 or 1.0, which are common in these folders.
+// shortVersion matches version numbers with one or two parts, such as 1 or 1.0. Such numbers are common in folders with
+// a manifest.yaml.
 var shortVersion = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`)
 
-// fromManifest returns a folder with skill.yaml and schema.json made from its manifest.yaml. A folder that has
-// skill.yaml, or has neither, is returned unchanged.
+// fromManifest makes skill.yaml and, if it is missing, schema.json from the manifest.yaml of a folder. It returns the
+// folder unchanged if skill.yaml exists or manifest.yaml does not.
 func fromManifest(files map[string]registry.File, all *faults) map[string]registry.File {
 	text, ok := files[ManifestFile]
 	if _, has := files[SettingsFile]; has || !ok {
@@ -90,7 +92,7 @@ func readManifest(text []byte, all *faults) (m manifest, ok bool) {
 		all.addf(ManifestFile, w.line, "%s", err)
 		return m, false
 	}
-	// A version such as 1.0 is a number in YAML.
+	// In YAML a version such as 1.0 is a number, but it must be a string.
 	var loose struct {
 		Version any `json:"version"`
 	}
@@ -113,7 +115,7 @@ func readManifest(text []byte, all *faults) (m manifest, ok bool) {
 	return m, true
 }
 
-// setVersion sets the version in a document to a string.
+// setVersion replaces the version in a document by a string.
 func setVersion(document *yaml.Node, text string) {
 	for i := 0; i+1 < len(document.Content); i += 2 {
 		if document.Content[i].Value == "version" {
@@ -122,8 +124,7 @@ func setVersion(document *yaml.Node, text string) {
 	}
 }
 
-// handler returns the handler of a folder's program in the form of skill.yaml, such as main.run. It returns "" if there
-// is no program.
+// handler returns the module of a folder's program, such as main. It returns "" if there is no program.
 func (m manifest) handler(files map[string]registry.File) string {
 	names := entryNames(m.Name)
 	if m.EntryPoint != "" {
@@ -150,7 +151,7 @@ func (m manifest) defaults() json.RawMessage {
 	return text
 }
 
-// writeManifest returns a manifest.yaml, with which existing skill managers can use the skill.
+// writeManifest returns a manifest.yaml. With this file, skill managers of other products can use the skill.
 func writeManifest(s Settings, input []byte) ([]byte, error) {
 	m := manifest{Name: s.Name, Version: s.Version, Description: s.Description, Triggers: s.Tags, DefaultParams: defaultsOf(input)}
 	module, _, _ := strings.Cut(s.Handler, ".")
@@ -162,7 +163,7 @@ func writeManifest(s Settings, input []byte) ([]byte, error) {
 	return text, nil
 }
 
-// defaultsOf returns the defaults of args in an input schema of run(action, args), nil if there are none.
+// defaultsOf returns the default of args in the input schema of run(action, args), or nil if there is none.
 func defaultsOf(input []byte) map[string]any {
 	var schema struct {
 		Properties struct {
@@ -177,7 +178,8 @@ func defaultsOf(input []byte) map[string]any {
 	return schema.Properties.Args.Default
 }
 
-// ActionSchema returns the input schema of run(action, args) with default args, a JSON object or nothing.
+// ActionSchema returns the input schema of run(action, args). defaults is the default value of args: a JSON object, or
+// nothing.
 func ActionSchema(defaults json.RawMessage) []byte {
 	if len(defaults) == 0 || string(defaults) == "null" {
 		defaults = json.RawMessage(`{}`)

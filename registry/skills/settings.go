@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
-// Settings is the content of skill.yaml. Its members have the names that existing skills use.
+// Settings is the content of skill.yaml. Its members have the names that existing skills of other products use.
 type Settings struct {
 	Name             string            `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name that callers use. It is unique in a workspace."`
 	Version          string            `json:"version" jsonschema:"pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$,description=Three numbers\\, for example 1.0.0. Increase it with every change."`
@@ -51,20 +51,20 @@ type Capabilities struct {
 	Files         *Files   `json:"files,omitempty" jsonschema:"description=The project that the program may read."`
 }
 
-// Files is the permission to read the files of a project.
+// Files is the permission to read files of a project.
 type Files struct {
 	Project string `json:"project"`
 	Write   bool   `json:"write,omitempty" jsonschema:"description=The program may also propose changes."`
 }
 
-// Rules names a rule pack and, optionally, the modules that the program may import.
+// Rules names a rule pack. It may also list the modules that the program may import.
 type Rules struct {
 	Pack    string   `json:"pack" jsonschema:"enum=restricted,enum=none"`
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Schema returns the JSON Schema of skill.yaml, generated from the Go type. It allows further members, because skills
-// of other products contain members for their planners.
+// Schema returns the JSON Schema of skill.yaml, which is generated from the Go type. The schema allows unknown members,
+// because skills of other products contain members for their planners.
 func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
 	s := reflector.Reflect(Settings{})
@@ -77,13 +77,13 @@ func Schema() ([]byte, error) {
 	return text, nil
 }
 
-// known lists the members of skill.yaml.
+// known lists the names of the members of skill.yaml.
 func known() []string {
 	return []string{"name", "version", "description", "handler", "safety_flags", "requires_approval", "tags", "title", "changelog", "override",
 		"limits", "capabilities", "environment", "secrets", "dependencies", "rules", "deterministic"}
 }
 
-// misspelt returns the known member whose name an unknown one resembles, "" if there is none.
+// misspelt returns the known member whose name is similar to an unknown name, or "" if there is none.
 func misspelt(name string) string {
 	if slices.Contains(known(), name) {
 		return ""

@@ -1,8 +1,8 @@
 // Package skills reads skills from folders and archives and converts them to registry types. skill.yaml describes the
-// skill, schema.json its input and output, and the handler is a program in a supported language.
+// skill, schema.json describes its input and output, and the handler is a program in a supported language.
 //
 // All input is untrusted: its size is limited, links are not followed, and code is not parsed. The package does not use
-// the store. Of how programs run, it only generates the file that calls the handler's function.
+// the store and runs no programs. It only generates the file that calls the handler's function.
 package skills
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// These are the two files of a skill's folder that do not belong to the program.
+// These two files of a skill's folder do not belong to the program.
 const (
 	SettingsFile = "skill.yaml"
 	SchemaFile   = "schema.json"
@@ -25,28 +25,29 @@ const (
 // These constants limit a folder and the unpacked content of an archive.
 const (
 	MaxFiles    = 500
-	MaxBytes    = 4 << 20  // of all files together
-	MaxSettings = 64 << 10 // of skill.yaml
-	MaxSchema   = 1 << 20  // of schema.json
+	MaxBytes    = 4 << 20  // total bytes of all files
+	MaxSettings = 64 << 10 // bytes of skill.yaml
+	MaxSchema   = 1 << 20  // bytes of schema.json
 )
 
-// Skill is a skill whose folder was read completely and is consistent. Whether its code parses and its schemas compile
-// is checked by other packages.
+// Skill is a skill whose folder was read completely and is consistent. Other packages check whether its code parses and
+// its schemas compile.
 type Skill struct {
 	Settings Settings
-	Spec     registry.Spec // without defaults for missing fields
+	Spec     registry.Spec // missing fields are zero; no defaults are filled in
 	Warnings []fault.Detail
 
-	file     string         // file of the handler
-	function string         // "" for a handler that is a whole program
+	file     string         // path of the handler's file
+	function string         // "" if the handler is a whole program
 	settings map[string]int // lines of skill.yaml by pointer
 	schemas  map[string]int // lines of schema.json by pointer
 }
 
-// Handler returns the file of the handler and the function it must define, "" for a whole program.
+// Handler returns the handler's file and the function that this file must define. The function is "" if the handler is
+// a whole program.
 func (s Skill) Handler() (file, function string) { return s.file, s.function }
 
-// Parse converts a folder's files to a skill. Its error is InvalidInput with all problems, by file and line.
+// Parse converts the files of a folder to a skill. Error: InvalidInput with all problems, each with file and line.
 func Parse(files map[string]registry.File) (Skill, error) {
 	var s Skill
 	all := &faults{}
@@ -98,12 +99,12 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 // draft7 is the default dialect of a skill's schemas.
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// dialect adds the default dialect to a schema that names none. It inserts the dialect in front and leaves the rest
-// unchanged.
+// dialect adds the default dialect to a schema that names no dialect. It inserts $schema at the beginning and changes
+// nothing else.
 func dialect(schema json.RawMessage) json.RawMessage {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(schema, &named) != nil || named == nil || named["$schema"] != nil {
-		return schema // compiling it later reports a schema that is not an object
+		return schema // the schema is not an object; compiling it later reports the problem
 	}
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(schema)), "{"))
 	if rest != "}" {
@@ -112,8 +113,8 @@ func dialect(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"$schema":"` + draft7 + `"` + rest)
 }
 
-// readProgram determines the language, the entrypoint and the files of the program, from the handler that skill.yaml
-// names.
+// readProgram determines the language, the entrypoint and the files of the program. It starts from the handler that
+// skill.yaml names.
 func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	line := s.settings["/handler"]
 	module, function := s.Settings.Handler, ""
@@ -154,7 +155,8 @@ func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	s.Spec.Files[entry], s.Spec.Entrypoint = caller(s.Spec.Language, s.file, function), entry
 }
 
-// belongs reports whether a file is part of the program. Documentation and tests of a skill stay in its folder.
+// belongs reports whether a file is part of the program. Documentation and tests of a skill are not part of the
+// program.
 func belongs(name string) bool {
 	switch {
 	case name == SettingsFile || name == SchemaFile || name == ManifestFile || strings.HasPrefix(name, "tests/"):

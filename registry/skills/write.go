@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// writeSettings returns skill.yaml. Its members are in the order of the fields of Settings; empty members are omitted.
+// writeSettings returns the text of skill.yaml. Its members are in the order of the fields of Settings. It omits empty
+// members.
 func writeSettings(s Settings) ([]byte, error) {
 	if err := checkTexts(s); err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func writeSettings(s Settings) ([]byte, error) {
 	if err := encoder.Encode(s); err != nil {
 		return nil, fmt.Errorf("write %s: %w", SettingsFile, err)
 	}
-	var document yaml.Node // JSON is YAML, and a node keeps the order of its members
+	var document yaml.Node // JSON is valid YAML, and a YAML node keeps the order of its members
 	if err := yaml.Unmarshal(text.Bytes(), &document); err != nil {
 		return nil, fmt.Errorf("write %s: %w", SettingsFile, err)
 	}
@@ -61,8 +62,8 @@ func checkTexts(s Settings) error {
 	return nil
 }
 
-// plain sets the style of nodes that were read from JSON, so that they are written without brackets and quotes where
-// YAML allows it.
+// plain changes the style of nodes that were read from JSON. Without this change, the YAML would contain unnecessary
+// brackets and quotes.
 func plain(n *yaml.Node) {
 	n.Style = 0
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "\n") {

@@ -21,9 +21,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-const maxDepth = 64 // maximum nesting of values in either file
+const maxDepth = 64 // maximum nesting of values in skill.yaml and manifest.yaml
 
-// settingsSchema returns the schema of skill.yaml, compiled when it is first needed.
+// settingsSchema returns the compiled schema of skill.yaml. It compiles the schema at the first call.
 var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	text, err := Schema()
 	if err != nil {
@@ -32,8 +32,8 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(text)
 })
 
-// readSettings reads skill.yaml and validates it against the published schema, so that editors and the server report
-// the same problems.
+// readSettings reads skill.yaml and checks it against the published schema, so that the server reports the same
+// problems as an editor.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
 		all.addf(SettingsFile, 0, "must have at most %s.", bytesize.Text(MaxSettings))
@@ -52,7 +52,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	s.settings = w.lines
 	compiled, err := settingsSchema()
 	if err != nil {
-		all.addf(SettingsFile, 0, "%s", err) // cannot happen: a test compiles this schema
+		all.addf(SettingsFile, 0, "%s", err) // cannot happen, because a test compiles this schema
 		return
 	}
 	for _, d := range compiled.Validate(w.out.Bytes()) {
@@ -69,7 +69,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	s.settle()
 }
 
-// settle copies the settings into the spec.
+// settle copies the settings to the spec.
 func (s *Skill) settle() {
 	in := s.Settings
 	s.Spec = registry.Spec{
@@ -83,8 +83,8 @@ func (s *Skill) settle() {
 	}
 }
 
-// noteUnknown rejects an unknown member whose name resembles a known one, because ignoring a misspelt safety flag would
-// be dangerous. It warns about other unknown members.
+// noteUnknown rejects an unknown member whose name is similar to a known name. Ignoring a misspelt safety flag would be
+// dangerous. For all other unknown members it adds a warning.
 func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
 	if document.Kind != yaml.MappingNode {
 		return
@@ -111,7 +111,7 @@ func (s *Skill) isUnknown(name string) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: line ([0-9]+): (.*)$`)
 
-// parseYAML returns the single document of a text as nodes. It never expands aliases.
+// parseYAML returns the nodes of a text that contains a single YAML document. It never expands aliases.
 func parseYAML(text []byte) (document *yaml.Node, problem *fault.Detail) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
@@ -134,7 +134,7 @@ func yamlProblem(err error) *fault.Detail {
 	}
 	d.Message = "is not valid YAML."
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		d.Line, _ = strconv.Atoi(m[1]) // only digits
+		d.Line, _ = strconv.Atoi(m[1]) // the match contains only digits
 		d.Message = "is not valid YAML: " + m[2] + "."
 	}
 	return d
@@ -144,7 +144,7 @@ func yamlProblem(err error) *fault.Detail {
 type yamlWriter struct {
 	out   bytes.Buffer
 	lines map[string]int
-	line  int // line of the current node, for errors
+	line  int // line of the current node, for error messages
 }
 
 func (w *yamlWriter) write(n *yaml.Node, pointer string, depth int) error {
@@ -209,7 +209,7 @@ func (w *yamlWriter) scalar(n *yaml.Node) error {
 		return w.json(nil)
 	case "!!int", "!!float":
 		if json.Valid([]byte(n.Value)) {
-			w.out.WriteString(n.Value) // as text, to keep all digits
+			w.out.WriteString(n.Value) // numbers stay text, so that no digits are lost
 			return nil
 		}
 		return errors.New("has a number that JSON cannot represent; write it as a decimal number")

@@ -2,7 +2,7 @@ package store
 
 import "github.com/atelier-run/atelier/registry"
 
-// identified returns the actor, with the given ID if its own ID was not stored.
+// identified returns the actor. If the stored actor has no ID, the result has the given ID.
 func identified(a registry.Actor, id string) registry.Actor {
 	if a.ID == "" {
 		a.ID = id

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ListAgents returns a page of agents in the requested order. It omits changelogs, and drafts except for their language
-// and revision. Every word of the query must occur in an agent's name, title, description or tags, or in its draft's
-// code if the filter asks for it. Error: InvalidInput for a bad cursor.
+// ListAgents returns a page of agents in the requested order. The agents have no changelog, and of their draft only the
+// language and the revision. Every word of the query must occur in the agent's name, title, description or tags. If the
+// filter requests it, a word may also occur in the code of the draft. Error: InvalidInput for a bad cursor.
 func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
-	// The subquery finds the IDs through the index alone, so only the rows of the page are read.
+	// The subquery finds the IDs in the index, so that only the rows of the page are read.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.workspace_id = ?", workspace).
 		OrderExpr(inOrder(f)).Limit(int64(pageSize(f.Limit)) + 1)
 	if err := s.narrow(ids, f, searchedColumns{list: listOf(f), text: "a.search_text", language: "a.language"}); err != nil {
@@ -57,7 +57,7 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 	return page, wrap("list agents", err)
 }
 
-// mostTags is the maximum number of tags that CountTags returns.
+// mostTags is the maximum number of tags in the result of CountTags.
 const mostTags = 200
 
 // CountTags returns the tags of a workspace's agents, the most frequent first. Deleted agents do not count.
@@ -69,24 +69,25 @@ func (s *Store) CountTags(ctx context.Context, workspace string) ([]registry.Tag
 	return counts, wrap("count the tags of agents", err)
 }
 
-// unpublished compares a draft d and its agent a with the latest version v by content. The runtime auto fits every
-// version, because publishing replaces it.
+// unpublished is the condition that the content of a draft d and its agent a differs from the latest version v. The
+// runtime auto equals every runtime, because publishing replaces auto by a runtime.
 const unpublished = "(a.title <> v.title OR a.description <> v.description OR d.authored <> v.authored OR (d.runtime <> 'auto' AND d.runtime <> v.runtime))"
 
-// newestRun returns an expression for the time of an agent's newest run with a status. It reads one entry of an index.
+// newestRun returns an SQL expression for the time of an agent's newest run with a status. The expression reads one
+// entry of an index.
 func newestRun(status registry.Status) string {
 	return "(SELECT r.created_at FROM runs AS r WHERE r.agent_id <> '' AND r.agent_id = a.id AND r.status = '" + string(status) + "' ORDER BY r.created_at DESC, r.id DESC LIMIT 1)"
 }
 
-// oldIfNone is newestRun, or the time of the agent's creation if there is no such run. The creation is earlier than
-// every run.
+// oldIfNone is like newestRun, but returns the time of the agent's creation if no such run exists. This time is earlier
+// than every run.
 func oldIfNone(status registry.Status) string {
 	return "COALESCE(" + newestRun(status) + ", a.created_at)"
 }
 
 const orderUpdated = "updated"
 
-// listOf returns the name of a list of agents in its order. A cursor contains this name.
+// listOf returns the name of a list of agents, which depends on its order. A cursor contains this name.
 func listOf(f registry.AgentFilter) string {
 	if f.Order == orderUpdated {
 		return "agents by update"
@@ -94,7 +95,7 @@ func listOf(f registry.AgentFilter) string {
 	return "agents"
 }
 
-// inOrder returns the sort order of a list.
+// inOrder returns the SQL sort order of a list.
 func inOrder(f registry.AgentFilter) string {
 	if f.Order == orderUpdated {
 		return "a.updated_at DESC, a.id DESC"
@@ -109,7 +110,7 @@ type agentKey struct {
 	ID   string    `json:"i"`
 }
 
-// searchedColumns holds the SQL columns that a list filters by, and the list's name for cursors.
+// searchedColumns holds the SQL columns to which the filter of a list applies, and the list's name for cursors.
 type searchedColumns struct{ list, text, language string }
 
 func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedColumns) error {
@@ -118,7 +119,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 			return err
 		}
 		if f.InCode {
-			quoted, err := json.Marshal(word) // files are stored as JSON, with quotes, backslashes and < > & escaped
+			quoted, err := json.Marshal(word) // files are stored as JSON, which escapes quotes, backslashes and < > &
 			if err != nil {
 				return err
 			}
@@ -135,7 +136,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 		if err := registry.CheckText("/tag", f.Tag); err != nil {
 			return err
 		}
-		// A tag is part of the search text. Matching the text first is cheaper than reading every row's list of tags.
+		// The search text contains the tags. Matching this text first is cheaper than reading the list of tags of every row.
 		q.Where(`? LIKE ? ESCAPE '\'`, bun.Safe(in.text), containing(strings.ToLower(f.Tag))).Where(s.dialect.hasTag(), f.Tag)
 	}
 	if f.Cursor != "" {
@@ -152,12 +153,12 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 	return nil
 }
 
-// containing returns a LIKE pattern for texts that contain a text. Its escape character is \.
+// containing returns a LIKE pattern that matches every text that contains the given text. Its escape character is \.
 func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// agentPage builds a page. One row more than the page size means that there is a next page.
+// agentPage builds a page. If there is one row more than the page size, a next page exists.
 func agentPage(list string, rows []fullAgentRow, size int) (registry.AgentPage, error) {
 	var page registry.AgentPage
 	if len(rows) > size {

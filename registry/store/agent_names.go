@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// nameRow assigns a current or former name to an agent.
+// nameRow is a row that assigns a current or former name to an agent.
 type nameRow struct {
 	bun.BaseModel `bun:"table:agent_names,alias:n"`
 
@@ -26,8 +26,8 @@ func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
 		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
 }
 
-// AgentID returns the ID of the agent that has or had a name. It returns a value unchanged if no agent has or had it as
-// a name.
+// AgentID returns the ID of the agent that has or had a name. If no agent has or had the name, it returns its argument
+// unchanged.
 func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	if impossible(nameOrID) {
 		return nameOrID, nil
@@ -36,7 +36,7 @@ func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, wrap("read name", err)
 }
 
-// agentID does the work of AgentID for a value that the database can store.
+// agentID is AgentID for a value without characters that the database rejects.
 func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	var id string
 	err := s.idOfName(workspace, nameOrID).Scan(ctx, &id)
@@ -49,7 +49,8 @@ func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string
 // claimName assigns a name to an agent. It succeeds if the agent already has the name. Error: NameTaken.
 func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
 	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
-	// The update changes nothing; it makes an agent's own name count as an affected row.
+	// The update does not change the row. If the agent already has the name, the database still counts the row as
+	// affected.
 	result, err := tx.NewInsert().Model(&row).
 		On("CONFLICT (workspace_id, name_key) DO UPDATE").Set("agent_id = excluded.agent_id").
 		Where("n.agent_id = excluded.agent_id").Exec(ctx)
@@ -63,7 +64,7 @@ func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) 
 	return whoseName(ctx, tx, row)
 }
 
-// whoseName returns the NameTaken error, which names the agent that has the name.
+// whoseName returns a NameTaken error whose message contains the name of the agent that has or had the name.
 func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	var owner struct {
 		Name    string
@@ -83,8 +84,8 @@ func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	return fault.New(fault.NameTaken, "An agent named %s already exists. Choose another name.", owner.Name)
 }
 
-// dropUnusedNames removes all names but one of an agent that was never published, because no reference can use its
-// former names.
+// dropUnusedNames removes all names but one of an agent that was never published. No reference can use the former names
+// of such an agent.
 func dropUnusedNames(ctx context.Context, tx bun.Tx, workspace, agentID, but string) error {
 	_, err := tx.NewDelete().Model((*nameRow)(nil)).
 		Where("n.workspace_id = ?", workspace).Where("n.agent_id = ?", agentID).Where("n.name_key <> ?", registry.NameKey(but)).

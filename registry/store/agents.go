@@ -15,13 +15,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// CreateAgent stores a new agent with its draft. An agent with a time of deletion is hidden until RevealAgents is
-// called. Errors: NameTaken; InvalidInput for text that cannot be stored.
+// CreateAgent stores a new agent with its draft. If the agent has a time of deletion, it stays hidden until
+// RevealAgents is called. Errors: NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 	return s.createAgent(ctx, a, func(context.Context, bun.Tx) error { return nil })
 }
 
-// createAgent stores an agent and then calls also in the same transaction.
+// createAgent stores an agent and then calls the function also in the same transaction.
 func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(context.Context, bun.Tx) error) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(con
 	})
 }
 
-// Agent returns an agent with its draft and changelog. It accepts a former name too. Error: NotFound, also for a
-// deleted agent.
+// Agent returns an agent with its draft and changelog. The argument may be a current or former name. Error: NotFound,
+// also for a deleted agent.
 func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error) {
 	if impossible(nameOrID) {
 		return registry.Agent{}, noAgent(nameOrID)
@@ -87,9 +87,9 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 }
 
 // PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
-// existing references still work. read is the UpdatedAt of the agent that the caller has read; zero disables this
-// check. Errors: Conflict if the agent was changed since, NotFound, NameTaken, InvalidInput for text that cannot be
-// stored.
+// existing references still work. read is the UpdatedAt of the agent that the caller has read; the zero time disables
+// this check. Errors: Conflict if the agent has changed since then; NotFound; NameTaken; InvalidInput for text that
+// cannot be stored.
 func (s *Store) PatchAgent(ctx context.Context, a registry.Agent, read time.Time) error {
 	row, err := agentRowOf(a)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent, read time.Time
 	})
 }
 
-// unchanged locks an agent, and returns Conflict if it was changed since it was read. It locks by writing the row,
-// because that works in both databases.
+// unchanged locks an agent, and returns Conflict if the agent has changed since it was read. It locks the agent by
+// writing its row, because that works in both databases.
 func unchanged(ctx context.Context, tx bun.Tx, row *agentRow, read time.Time) error {
 	result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("updated_at = ?", row.UpdatedAt).
 		Where("a.workspace_id = ?", row.WorkspaceID).Where("a.id = ?", row.ID).Where("a.deleted_at IS NULL").Where("a.updated_at = ?", instant(read)).
@@ -126,7 +126,7 @@ func unchanged(ctx context.Context, tx bun.Tx, row *agentRow, read time.Time) er
 	return expectRow(result, fault.New(fault.Conflict, "%s was changed in the meantime. Read it again, and repeat the change.", row.Name))
 }
 
-// describe writes the editable columns of an agent and the named other columns. Error: NotFound.
+// describe writes the editable columns of an agent, and additional columns that the caller names. Error: NotFound.
 func describe(ctx context.Context, tx bun.Tx, row *agentRow, others ...string) error {
 	result, err := tx.NewUpdate().Model(row).
 		Column("title", "description", "tags", "metadata", "search_text", "updated_at", "updated_by_id", "updated_by_type", "updated_by_name").
@@ -147,8 +147,8 @@ func expectRow(result sql.Result, otherwise error) error {
 	return err
 }
 
-// DeleteAgent turns an agent into a tombstone: the agent and its versions can no longer be read, and its names cannot
-// be reused. Errors: NotFound; Conflict while a pin references the agent, unless forced.
+// DeleteAgent turns an agent into a tombstone: nobody can read the agent and its versions, or reuse its names. Errors:
+// NotFound; Conflict while a pin references the agent, unless force is set.
 func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error {
 	deletion, err := encode(why)
 	if err != nil {
@@ -198,7 +198,7 @@ type agentRow struct {
 	Tags             string     `bun:"tags"`
 	Metadata         string     `bun:"metadata,nullzero"`
 	SearchText       string     `bun:"search_text"`
-	Language         string     `bun:"language"` // of the draft
+	Language         string     `bun:"language"` // language of the draft
 	Listed           bool       `bun:"listed"`
 	LatestVersion    string     `bun:"latest_version"`
 	LatestDeprecated bool       `bun:"latest_deprecated"`
@@ -215,13 +215,13 @@ type agentRow struct {
 	Deletion         string     `bun:"deletion"`
 	Origin           string     `bun:"origin"`
 
-	// ListingLanguage and the next field describe the latest version while the agent is listed; refreshListing writes
-	// them.
+	// ListingLanguage and ListingText describe the latest version while the agent is listed in the public registry.
+	// refreshListing writes them.
 	ListingLanguage string `bun:"listing_language"`
 	ListingText     string `bun:"listing_text"`
 }
 
-// searched returns the text that a list searches for the words of a query.
+// searched returns the text in which a list searches for the words of a query.
 func searched(name, title, description string, tags []string) string {
 	return strings.ToLower(strings.Join(append([]string{name, title, description}, tags...), "\n"))
 }
@@ -234,13 +234,13 @@ type fullAgentRow struct {
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
 
-	// Only lists read the following columns.
+	// The following columns are read for lists only.
 	Unpublished bool       `bun:"unpublished,scanonly"`
 	SucceededAt *time.Time `bun:"succeeded_at,scanonly"`
 	FailedAt    *time.Time `bun:"failed_at,scanonly"`
 	TimedOutAt  *time.Time `bun:"timed_out_at,scanonly"`
 
-	// The following columns are from the draft. Lists do not read them.
+	// The following columns come from the draft. They are not read for lists.
 	SavedAt     time.Time `bun:"saved_at,scanonly"`
 	SavedByID   string    `bun:"saved_by_id,scanonly"`
 	SavedByName string    `bun:"saved_by_name,scanonly"`
@@ -287,7 +287,7 @@ func agentRowOf(a registry.Agent) (*agentRow, error) {
 	}, nil
 }
 
-// lastRun returns the newest of the runs that a list reads, or nil.
+// lastRun returns the newest of the run times that a list has read, or nil if there is none.
 func (row *fullAgentRow) lastRun() *registry.LastRun {
 	var last *registry.LastRun
 	take := func(status registry.Status, at *time.Time) {

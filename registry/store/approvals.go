@@ -14,8 +14,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// InsertApproval records a pending request for approval, with its webhook, and returns it. A version has at most one
-// pending publication: a repeated request returns the first, and a request with other content replaces it.
+// InsertApproval stores a pending request for approval, with its webhook, and returns the request. A version has at
+// most one pending request for publication. For an equal request, InsertApproval returns the pending one. A request
+// with other content replaces the pending one.
 func (s *Store) InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	row, err := approvalRowOf(a)
 	if err != nil {
@@ -39,21 +40,22 @@ func (s *Store) InsertApproval(ctx context.Context, a registry.Approval, notice 
 			}
 			return note(ctx, tx, a, notice)
 		})
-		// Another request for the version may have been inserted in the meantime. The next attempt finds it.
+		// Another transaction may have inserted a request for the same version in the meantime. The next attempt finds that
+		// request.
 		if !duplicate(err) || a.Kind != registry.PublishApproval || tries > 3 {
 			return inserted, wrap("save approval", err)
 		}
 	}
 }
 
-// replacePublication returns the pending publication of a version if it has the same content as a new one. It withdraws
-// one with other content.
+// replacePublication returns the pending request for publication of a version if it has the same content as the new
+// request. It withdraws a pending request with other content.
 func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approvalRow, notice registry.Notice) (*registry.Approval, error) {
 	var waits approvalRow
 	err := tx.NewSelect().Model(&waits).Where("ap.kind = 'publish' AND ap.status = 'pending'").
 		Where("ap.workspace_id = ?", row.WorkspaceID).Where("ap.agent_id = ?", row.AgentID).Where("ap.version = ?", row.Version).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // none is pending
+		return nil, nil //nolint:nilnil // no request is pending
 	}
 	if err != nil {
 		return nil, err
@@ -74,13 +76,13 @@ func (s *Store) replacePublication(ctx context.Context, tx bun.Tx, row *approval
 	return nil, note(ctx, tx, replaced, notice)
 }
 
-// forget marks a request as carried out, and removes its input and its program, which are no longer needed.
+// forget marks a request as carried out. It also removes the request's input and program, which are no longer needed.
 func forget(update *bun.UpdateQuery) *bun.UpdateQuery {
 	return update.Set("carried_out = ?", true).Set("input = NULL").Set("request = ''")
 }
 
-// DecideApproval ends a pending request, and records the webhook about its end. Errors: NotFound; Conflict, with the
-// stored request, if it is no longer pending.
+// DecideApproval ends a pending request and stores the webhook about the end. Errors: NotFound; Conflict, with the
+// stored request, if the request is no longer pending.
 func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error) {
 	err := s.change(ctx, "decide approval", func(ctx context.Context, tx bun.Tx) error {
 		update := tx.NewUpdate().Model((*approvalRow)(nil)).Set("status = ?", string(a.Status)).Set("scope = ?", string(a.Scope)).
@@ -108,19 +110,19 @@ func (s *Store) DecideApproval(ctx context.Context, a registry.Approval, notice 
 	return now, err
 }
 
-// orphanAge is the age from which a request without a run counts as an orphan, if other servers use the database. It is
-// much longer than the time in which a server records the run, and than the difference between clocks.
+// orphanAge is the age from which a request without a run counts as an orphan, if several servers use the database. It
+// is much longer than a server needs to record the run, and much longer than the difference between the servers'
+// clocks.
 const orphanAge = 5 * time.Minute
 
-// withdrawOrphans withdraws the pending requests of all workspaces whose runs were never recorded, and returns their
-// number. A server leaves such a request if it ends after it has recorded the request and before it records the run. A
-// person who approves such a request would start nothing. Decided requests keep their decision: CarriedOut ends them if
-// they have no run.
+// withdrawOrphans withdraws the pending requests, of all workspaces, whose runs were never recorded. It returns their
+// number. Such a request exists if a server crashed after it had recorded the request and before it recorded the run.
+// Approving it would start nothing. Requests with a decision keep it: CarriedOut ends them if they have no run.
 func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, err error) {
 	var rows []approvalRow
 	orphans := s.write.NewSelect().Model(&rows).ExcludeColumn("request", "input").Where("ap.status = 'pending'").Where("ap.run_id <> ''").
 		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = ap.run_id)")
-	if s.member != nil { // another server may be about to record the run
+	if s.member != nil { // another server may still record the run
 		orphans = orphans.Where("ap.created_at < ?", instant(at.Add(-orphanAge)))
 	}
 	if err := orphans.Scan(ctx); err != nil {
@@ -138,7 +140,7 @@ func (s *Store) withdrawOrphans(ctx context.Context, at time.Time) (total int, e
 	return total, nil
 }
 
-// withdrawOrphan withdraws one request and records the webhook about its end. It returns false if the request has
+// withdrawOrphan withdraws one request and stores the webhook about its end. It returns false if the request has
 // already ended.
 func (s *Store) withdrawOrphan(ctx context.Context, row *approvalRow, at time.Time) (is bool, err error) {
 	row.Status, row.DecidedAt = string(registry.ApprovalWithdrawn), new(instant(at))
@@ -162,7 +164,7 @@ func (s *Store) withdrawOrphan(ctx context.Context, row *approvalRow, at time.Ti
 	return is && err == nil, err
 }
 
-// CarriedOut records the result of a decision, and removes the input and the program of the request.
+// CarriedOut stores the result of a decision, and removes the input and the program of the request.
 func (s *Store) CarriedOut(ctx context.Context, workspace, id, outcome string) error {
 	return s.change(ctx, "record approval", func(ctx context.Context, tx bun.Tx) error {
 		_, err := forget(tx.NewUpdate().Model((*approvalRow)(nil))).Set("outcome = ?", outcome).
@@ -181,7 +183,7 @@ func (s *Store) ApprovalOfRun(ctx context.Context, workspace, run string) (regis
 	return s.approval(ctx, run, workspace, "ap.run_id = ?")
 }
 
-// ApprovalOfRequest returns the newest request with a client's own ID. Error: NotFound.
+// ApprovalOfRequest returns the newest request for approval with the given request ID of the client. Error: NotFound.
 func (s *Store) ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error) {
 	return s.approval(ctx, request, workspace, "ap.request_id = ?", "ap.requester_id", requester)
 }
@@ -208,8 +210,8 @@ func (s *Store) approval(ctx context.Context, value, workspace, condition string
 
 func noApproval() error { return fault.New(fault.NotFound, "Approval not found.") }
 
-// Standing reports whether an approval covers all runs of a version, or those of one caller. An approved publication
-// covers all runs of the version that it published.
+// Standing reports whether an approval covers all runs of a version, or all runs of a version by one caller. An
+// approved publication covers all runs of the published version.
 func (s *Store) Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error) {
 	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
 		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.digest = ?", digest).
@@ -220,7 +222,7 @@ func (s *Store) Standing(ctx context.Context, workspace, agentID, digest, caller
 	return covers, wrap("read approvals", err)
 }
 
-// PublicationApproved reports whether somebody approved a publication of an agent with this content.
+// PublicationApproved reports whether a person has approved a publication of an agent with this content.
 func (s *Store) PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error) {
 	covers, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.agent_id = ?", agentID).
 		Where("ap.status = ?", string(registry.ApprovalApproved)).Where("ap.kind = ?", string(registry.PublishApproval)).Where("ap.content_digest = ?", contentDigest).Exists(ctx)
@@ -276,18 +278,20 @@ func (s *Store) ListApprovals(ctx context.Context, workspace string, f registry.
 	return page, nil
 }
 
-// CountPending returns the number of pending requests of a workspace, without blocked ones.
+// CountPending returns the number of pending requests of a workspace. It does not count requests of the kind
+// BlockedRequest.
 func (s *Store) CountPending(ctx context.Context, workspace string) (int, error) {
 	n, err := s.read.NewSelect().Model((*approvalRow)(nil)).Where("ap.workspace_id = ?", workspace).Where("ap.status = ?", string(registry.ApprovalPending)).Where("ap.kind <> ?", string(registry.BlockedRequest)).Count(ctx)
 	return int(n), wrap("count approvals", err)
 }
 
-// mostDue is the maximum number of requests that DueApprovals returns, because each holds its input.
+// mostDue is the maximum number of requests that DueApprovals returns. It is small because each request contains its
+// input.
 const mostDue = 16
 
-// DueApprovals returns the next requests, in the order of their IDs, that the server must process: pending requests
-// whose time is over, and ended requests that were not carried out. It covers all workspaces. last is the ID of the
-// last one, "" if there are no more. Requests that cannot be read are left out.
+// DueApprovals returns the next requests, of all workspaces and in the order of their IDs, that the server must
+// process. These are pending requests that have expired, and ended requests that were not carried out. last is the ID
+// of the last returned request, or "" if no more requests are due. Rows that cannot be read are omitted.
 func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error) {
 	var rows []approvalRow
 	err = s.read.NewSelect().Model(&rows).Where("ap.id > ?", after).WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
@@ -305,8 +309,8 @@ func (s *Store) DueApprovals(ctx context.Context, now time.Time, after string) (
 	return due, last, nil
 }
 
-// readable converts a row to a request. It returns false for a row that cannot be read, and logs it once, so that the
-// other requests are still processed.
+// readable converts a row to a request. If the row cannot be read, it returns false and logs the row once. So the other
+// requests are still processed.
 func (s *Store) readable(ctx context.Context, row *approvalRow) (registry.Approval, bool) {
 	a, err := row.approval()
 	if err == nil {

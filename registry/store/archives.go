@@ -25,13 +25,13 @@ func (s *Store) AnyAgent(ctx context.Context, workspace, name string) (registry.
 	}, wrap("read agent", err)
 }
 
-// AgentIDTaken reports whether any workspace has or had an agent with an ID.
+// AgentIDTaken reports whether an agent with an ID exists or has existed in any workspace.
 func (s *Store) AgentIDTaken(ctx context.Context, id string) (bool, error) {
 	n, err := s.read.NewSelect().Model((*agentRow)(nil)).Where("a.id = ?", id).Count(ctx)
 	return n > 0, wrap("read agent", err)
 }
 
-// AgentNames returns the current and former names of an agent in the form of registry.NameKey, with _ instead of -.
+// AgentNames returns the current and former names of an agent, in the form of registry.NameKey.
 func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]string, error) {
 	var names []string
 	err := s.read.NewSelect().Model((*nameRow)(nil)).Column("name_key").
@@ -39,7 +39,7 @@ func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]st
 	return names, wrap("read names", err)
 }
 
-// VersionDigests returns the digests of an agent's versions by number. It includes deleted agents.
+// VersionDigests returns the digests of an agent's versions, by version number. The agent may be deleted.
 func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (map[string]string, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).Column("version", "digest").
@@ -51,7 +51,7 @@ func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (
 	return digests, wrap("read digests", err)
 }
 
-// RewriteAgent replaces the description and the draft of a deleted agent, which stays deleted until RevealAgents is
+// RewriteAgent replaces the description and the draft of a deleted agent. The agent stays deleted until RevealAgents is
 // called. Errors: NotFound for an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 	agent, err := agentRowOf(a)
@@ -82,8 +82,8 @@ func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 	})
 }
 
-// RevealAgents removes the tombstones of all given agents in one transaction, and lists some of the agents in the
-// public registry.
+// RevealAgents removes the tombstones of the agents in ids, in one transaction. It also adds the agents in listed to
+// the public registry.
 func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed []string) error {
 	return s.change(ctx, "reveal agents", func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
@@ -107,7 +107,7 @@ func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed 
 	})
 }
 
-// ClaimNames assigns further names to an agent. Error: NameTaken.
+// ClaimNames assigns additional names to an agent. Error: NameTaken.
 func (s *Store) ClaimNames(ctx context.Context, workspace, agentID string, names []string) error {
 	return s.change(ctx, "take names", func(ctx context.Context, tx bun.Tx) error {
 		for _, name := range names {

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// arrearsMemory is the maximum size of the waiting records in memory, in bytes. Further records wait in files.
+	// arrearsMemory is the maximum total size, in bytes, of the waiting records in memory. Further records wait in files.
 	arrearsMemory = 32 << 20
 	// arrearsBytes and arrearsCount limit all waiting records, in memory and in files.
 	arrearsBytes = 1 << 30
@@ -30,23 +30,23 @@ const (
 	arrearsEnd   = ".json"
 )
 
-// arrears is the queue of records of finished runs that could not be written during an outage of the database. They are
-// written in the order of the queue when the database works again. Records in memory are moved to files when the store
-// is closed, so that the next server stores them.
+// arrears is the queue of the records of finished runs that could not be written during an outage of the database. When
+// the database works again, they are written in the order of the queue. When the store is closed, records in memory are
+// moved to files, and the next server process stores them.
 type arrears struct {
-	dir string // "" for memory only
+	dir string // directory of the files; "" keeps all records in memory
 
-	paying sync.Mutex // held while records are written to the database, so that their order does not change
+	paying sync.Mutex // locked while records are written to the database, so that their order does not change
 
 	mu     sync.Mutex
 	limits arrearsLimits
 	queue  []*arrear
-	memory int64 // bytes of the records in memory
-	bytes  int64 // bytes of all records
+	memory int64 // total bytes of the records in memory
+	bytes  int64 // total bytes of all records
 	last   int64 // number of the newest record
 }
 
-// arrearsLimits limits the records that wait for the database.
+// arrearsLimits limits the total size and the number of the waiting records.
 type arrearsLimits struct {
 	memory, bytes int64
 	count         int
@@ -54,14 +54,15 @@ type arrearsLimits struct {
 
 // arrear is the record of one run that waits until the database can store it.
 type arrear struct {
-	number int64   // of its file, in the order of the queue
-	record *record // nil if it is in the file
-	file   string  // "" if it is in memory
+	number int64   // number in the name of its file; it determines the order of the queue
+	record *record // nil if the record is in the file
+	file   string  // "" if the record is in memory
 	bytes  int64
-	stored func(error) // nil for a record of an earlier process
+	stored func(error) // nil for a record that an earlier process left
 }
 
-// record is the form of a run's record in a file. JSON values are stored as bytes, so that they do not change.
+// record is the form in which the record of a run is stored in a file. JSON values are stored as bytes, so that they do
+// not change.
 type record struct {
 	Server                        string
 	Epoch                         int64
@@ -77,11 +78,11 @@ type recordedEvent struct {
 	Data []byte
 }
 
-// FinishLater queues the record of a finished run that FinishRun could not store. It calls stored once, when the record
-// is durable in the database or was given up, but not if the store is closed before. It returns false if the queue is
-// full.
+// FinishLater adds the record of a finished run to the queue, because FinishRun could not store it. It calls stored
+// once: when the record is durable in the database, or when the store has given up. It does not call stored if the
+// store is closed before. It returns false if the queue is full.
 func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool {
-	if s.exclusive == nil { // nothing watches the database
+	if s.exclusive == nil { // no goroutine checks the database, so nothing would write the queue
 		return false
 	}
 	one := newRecord(*s.identity.Load(), run, events)
@@ -106,19 +107,19 @@ func (s *Store) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	a.queue = append(a.queue, next)
 	select {
 	case s.probe.wake <- struct{}{}:
-	default: // a probe has already been requested
+	default: // the next probe has already been requested
 	}
 	return true
 }
 
-// Arrears returns how many records of runs wait for the database.
+// Arrears returns the number of runs whose records wait for the database.
 func (s *Store) Arrears() int {
 	s.arrears.mu.Lock()
 	defer s.arrears.mu.Unlock()
 	return len(s.arrears.queue)
 }
 
-// payArrears writes the waiting records to the database in their order. It stops when a write fails because of an
+// payArrears writes the waiting records to the database, in their order. It stops if a write fails because of an
 // outage.
 func (s *Store) payArrears(ctx context.Context) error {
 	s.arrears.paying.Lock()
@@ -178,7 +179,7 @@ func openArrears(dir string) (*arrears, error) {
 	}
 	for _, entry := range entries {
 		number, err := strconv.ParseInt(strings.TrimSuffix(entry.Name(), arrearsEnd), 10, 64)
-		if err != nil || !strings.HasSuffix(entry.Name(), arrearsEnd) { // left by an interrupted write
+		if err != nil || !strings.HasSuffix(entry.Name(), arrearsEnd) { // an interrupted write left this file
 			if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
 				return nil, err
 			}
@@ -196,8 +197,8 @@ func openArrears(dir string) (*arrears, error) {
 	return a, nil
 }
 
-// close moves the records in memory to files. Records that cannot be written to files are lost, and the next server
-// reports their runs as interrupted.
+// close moves the records in memory to files. If a record cannot be written to a file, it is lost, and the next server
+// reports its run as interrupted.
 func (a *arrears) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -227,11 +228,11 @@ func (a *arrears) remove(one *arrear) {
 	if one.file == "" {
 		a.memory -= one.bytes
 	} else {
-		_ = os.Remove(one.file) // if the file remains, storing its record again changes nothing
+		_ = os.Remove(one.file) // if the file cannot be removed, its record is stored a second time, which changes nothing
 	}
 }
 
-// spill writes a record to a file. mu must be held.
+// spill writes a record to a file. The caller must hold mu.
 func (a *arrears) spill(one *arrear) error {
 	if a.dir == "" {
 		return errors.New("no directory for records of runs is configured")
@@ -251,7 +252,7 @@ func (a *arrears) spill(one *arrear) error {
 	return nil
 }
 
-// writeSynced writes a file durably, so that after a crash it exists completely or not at all.
+// writeSynced writes a file durably. After a crash the file is complete or does not exist.
 func writeSynced(path string, content []byte) error {
 	draft := path + ".new"
 	file, err := os.OpenFile(draft, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -291,7 +292,7 @@ func (r *record) read() (registry.Run, []runtimes.Event) {
 	return run, events
 }
 
-// size returns the approximate bytes of a record.
+// size returns the approximate size of a record in bytes.
 func (r *record) size() int64 {
 	total := 1024 + len(r.Input) + len(r.Output) + len(r.Stdout) + len(r.Stderr)
 	for _, e := range r.Events {

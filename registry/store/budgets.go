@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Budgets returns the budgets of a workspace by name, or those of all workspaces for "".
+// Budgets returns the budgets of a workspace, sorted by name. For "" it returns the budgets of all workspaces.
 func (s *Store) Budgets(ctx context.Context, workspace string) ([]registry.Budget, error) {
 	var rows []budgetRow
 	query := s.read.NewSelect().Model(&rows).OrderExpr("b.workspace_id, b.name")
@@ -29,8 +29,9 @@ func (s *Store) Budgets(ctx context.Context, workspace string) ([]registry.Budge
 	return all, nil
 }
 
-// PutBudget creates a budget, or replaces the one with its name, up to most per workspace. The replaced budget's
-// warnings are removed, so that the new amount can cause warnings again. Error: Conflict if there are too many.
+// PutBudget creates a budget, or replaces the budget with the same name. It removes the warnings of the replaced
+// budget, so that the new amount can cause warnings again. Error: Conflict if the workspace would have more than most
+// budgets.
 func (s *Store) PutBudget(ctx context.Context, b registry.Budget, most int) error {
 	row := &budgetRow{WorkspaceID: b.Workspace, Name: b.Name, Meter: string(b.Meter), Amount: b.Amount, Refuse: string(b.Refuse), UpdatedAt: instant(b.UpdatedAt), UpdatedBy: b.UpdatedBy}
 	return s.change(ctx, "save budget", func(ctx context.Context, tx bun.Tx) error {
@@ -93,8 +94,8 @@ func (s *Store) BudgetWarnings(ctx context.Context, workspace string, month regi
 	return all, nil
 }
 
-// WarnBudget records a warning with its webhook, and reports whether it is new. If several servers record the same
-// warning, it is new for one of them. A webhook without a payload is not stored.
+// WarnBudget stores a warning with its webhook, and reports whether the warning is new. If several servers store the
+// same warning, it is new for only one of them. A webhook without a payload is not stored.
 func (s *Store) WarnBudget(ctx context.Context, w registry.BudgetWarning, webhook *registry.Delivery) (isNew bool, err error) {
 	err = s.change(ctx, "record a warning", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewInsert().Model(&warningRow{WorkspaceID: w.Workspace, Budget: w.Budget, Month: string(w.Month), Percent: w.Percent, At: instant(w.At)}).

@@ -8,12 +8,12 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Candidates returns the versions that may match each reference. An agent is given by ID, current name or former name.
-// All references are looked up together, with one query for each kind of version reference. Fields that do not affect
-// the choice are omitted, because an agent may have thousands of versions with large schemas.
+// Candidates returns, for each reference, the versions that may match it. A reference names its agent by ID, current
+// name or former name. The store looks up all references together, with one query for each kind of version reference.
+// It omits fields that do not affect the choice, because an agent may have thousands of versions with large schemas.
 func (s *Store) Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error) {
 	found := make([]registry.Candidates, len(refs))
-	kinds := map[registry.VersionKind][]int{} // indexes of references
+	kinds := map[registry.VersionKind][]int{} // indexes of the references, by the kind of their versions
 	for i, ref := range refs {
 		if impossible(ref.Agent, ref.Version) {
 			continue
@@ -44,18 +44,18 @@ func (s *Store) Candidates(ctx context.Context, workspace string, refs []registr
 	return found, nil
 }
 
-// byID is the prefix of an agent's ID in the column asked. A name never begins with it, so IDs and names cannot be
+// byID is the prefix of an agent's ID in the column asked. No name begins with this prefix, so IDs and names cannot be
 // confused.
 const byID = "#"
 
-// candidates returns the candidates by the key of a name, and by ID. The result for one agent may include versions that
-// were requested for another.
+// candidates returns the candidates of each agent, under the key of its name or under its ID. The result for one agent
+// may include versions that were requested for another agent.
 func (s *Store) candidates(ctx context.Context, workspace string, kind registry.VersionKind, refs []registry.Reference) (map[string]registry.Candidates, error) {
 	ids, keys, versions := make([]string, 0, len(refs)), make([]string, 0, len(refs)), make([]string, 0, len(refs))
 	for _, ref := range refs {
 		ids, keys, versions = append(ids, ref.Agent), append(keys, registry.NameKey(ref.Agent)), append(versions, ref.Version)
 	}
-	// The workspace condition is written so that no index matches it. Otherwise SQLite would search all agents of the
+	// The workspace condition is written so that no index matches it. With an index, SQLite would search all agents of the
 	// workspace for the IDs.
 	named := s.read.NewSelect().TableExpr("agent_names AS n").ColumnExpr("n.name_key AS asked, a.id AS id, a.name AS name").Join("JOIN agents AS a ON a.id = n.agent_id").
 		Where("n.workspace_id = ?", workspace).Where("n.name_key IN (?)", bun.List(keys)).Where("a.deleted_at IS NULL")

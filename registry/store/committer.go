@@ -18,59 +18,59 @@ import (
 )
 
 const (
-	// batchWrites and the next constant limit a transaction: the number of writes and their approximate bytes.
+	// batchWrites and batchBytes limit one transaction: the number of writes and their approximate size in bytes.
 	batchWrites = 256
 	batchBytes  = 8 << 20
-	// attempts is the maximum number of attempts for a transaction that PostgreSQL aborts because of another
-	// transaction.
+	// attempts is the maximum number of attempts for a transaction. PostgreSQL may abort a transaction because of another
+	// one.
 	attempts = 5
-	// enough is the number of writes from which a transaction starts at once. A smaller transaction may wait up to
+	// enough is the number of waiting writes from which a transaction starts at once. With fewer writes it may wait up to
 	// maxWait.
 	enough  = 16
 	maxWait = time.Millisecond
 )
 
-// committer groups the commits of runs and of reserved idempotency keys. Callers that arrive during a sync share the next one, so
-// they share the cost of one sync.
+// committer combines the commits of runs and of reserved idempotency keys into shared transactions. Callers that arrive
+// while a transaction syncs the disk share the next transaction, and so share the cost of its sync.
 //
-// A transaction also waits a moment for callers that shared the previous one, because their next writes are likely to
-// follow soon. After a transaction with a single write, the next one does not wait. One of the callers commits for all;
-// a separate goroutine would cost two more switches between goroutines.
+// A transaction also waits a moment for the callers that shared the previous transaction, because their next writes are
+// likely to follow soon. After a transaction with a single write, the next transaction does not wait. One of the
+// callers commits for all; a separate goroutine would cost two more switches between goroutines.
 type committer struct {
 	ledger  ledger
-	refuse  func(context.Context) error  // returns an error while the database is unavailable, so that no transaction starts
+	refuse  func(context.Context) error  // returns an error while the database is unavailable; then no transaction starts
 	noticed func(context.Context, error) // receives the errors of transactions
 	log     *slog.Logger
-	writers int // maximum concurrent transactions
+	writers int // maximum number of concurrent transactions
 
 	mu     sync.Mutex
 	closed bool
 	queue  []*write // writes of waiting callers, oldest first
-	busy   int      // number of committing callers
+	busy   int      // number of callers that are committing
 	idle   *sync.Cond
 	batch  int           // number of callers present when the last transaction ended
-	missed int           // queue length for which a committing caller waits, 0 if none waits
-	whole  chan struct{} // signals that the length is reached; has capacity 1
+	missed int           // queue length for which a committing caller waits; 0 if no caller waits
+	whole  chan struct{} // signals that the queue has the length missed; has capacity 1
 }
 
-// write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
+// write is one caller's part of a transaction. It can be applied, rolled back and applied again.
 type write struct {
 	workspace, runID string
 	by               identity         // identity of the writing server
-	row              []any            // row of a run that started or ended, nil for none
-	key              *registry.KeyRef // key of the request that creates the run, nil for none
-	reservation      *reservation     // of an idempotency key, nil for none
-	used             use              // use of an agent by a run that ended
-	metered          []metered        // use of the workspace by a run that ended
+	row              []any            // row of a run that started or ended; nil if there is none
+	key              *registry.KeyRef // idempotency key of the request that creates the run; nil if there is none
+	reservation      *reservation     // reservation of an idempotency key; nil if there is none
+	used             use              // count of the agent's runs, for a run that ended
+	metered          []metered        // amounts on the meters of the workspace, for a run that ended
 	events           []runtimes.Event // events of the run
 	bytes            int
 	turn             chan turn // has capacity 1
 }
 
-// turn ends a caller's wait.
+// turn is the message that ends the wait of a caller.
 type turn struct {
 	leader bool  // the caller commits the waiting writes, its own first
-	err    error // otherwise: the result of the caller's write
+	err    error // if leader is false: the result of the caller's write
 }
 
 func newCommitter(db *sql.DB, text map[string]string, writers int, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
@@ -84,7 +84,7 @@ func newCommitter(db *sql.DB, text map[string]string, writers int, refuse func(c
 }
 
 // commit returns when the write is durable or rejected. It does not cancel an accepted write when the caller's context
-// ends, because the caller would not know whether its run is recorded.
+// ends. Otherwise the caller would not know whether its run is recorded.
 func (c *committer) commit(w *write) error {
 	c.mu.Lock()
 	if c.closed {
@@ -97,7 +97,7 @@ func (c *committer) commit(w *write) error {
 		if len(c.queue) == c.missed {
 			select {
 			case c.whole <- struct{}{}:
-			default: // already signaled, when the queue had this length before
+			default: // whole already has a signal from the last time that the queue had this length
 			}
 		}
 		c.mu.Unlock()
@@ -116,8 +116,7 @@ func (c *committer) commit(w *write) error {
 	return (<-w.turn).err
 }
 
-// awaitBatch waits for callers that shared the last transaction or arrived during it. It releases the lock while it
-// waits.
+// awaitBatch waits for callers that shared the last transaction or arrived during it. It unlocks mu while it waits.
 func (c *committer) awaitBatch() {
 	others := min(c.batch, enough) - 1
 	if c.missed > 0 || len(c.queue) >= others {
@@ -133,21 +132,21 @@ func (c *committer) awaitBatch() {
 	late.Stop()
 	c.mu.Lock()
 	c.missed = 0
-	select { // the last caller may have arrived after all
+	select { // the last caller may have sent its signal after the timeout
 	case <-c.whole:
 	default:
 	}
 }
 
-// count stores the number of callers present at the end of a transaction with this many writes. It runs before the
-// callers get their results, because they are likely to write again.
+// count stores the number of callers that were present when a transaction with the given number of writes ended. It
+// runs before these callers get their results, because they are likely to write again.
 func (c *committer) count(writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.batch = writes + len(c.queue) + c.busy - 1
 }
 
-// gather adds waiting writes to a write, up to the limits of a transaction.
+// gather combines a write with waiting writes, up to the limits of a transaction.
 func (c *committer) gather(first *write) []*write {
 	n, bytes := 0, first.bytes
 	for n < len(c.queue) && n+1 < batchWrites && bytes < batchBytes {
@@ -159,8 +158,8 @@ func (c *committer) gather(first *write) []*write {
 	return writes
 }
 
-// pass lets the first waiting caller commit. It does nothing if another caller is waiting for these writes, because
-// that caller commits them.
+// pass lets the first waiting caller commit. It does nothing if a committing caller waits in awaitBatch, because that
+// caller commits the waiting writes.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +173,7 @@ func (c *committer) pass() {
 	next.turn <- turn{leader: true}
 }
 
-// close commits the accepted writes and rejects the rest.
+// close commits the accepted writes and rejects all further writes.
 func (c *committer) close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -185,12 +184,13 @@ func (c *committer) close() error {
 	return c.ledger.close()
 }
 
-// errPanic is the result of writes whose transaction panicked. Only the committing caller handles the panic.
+// errPanic is the result of the writes of a transaction that panicked. Only the committing caller gets the panic
+// itself.
 var errPanic = errors.New("the transaction ended in a panic")
 
-// settle commits the writes and sends each caller its result. If the transaction fails, settle retries each write in a
-// separate transaction, so that only the faulty write fails. It does not retry if the database itself failed, because
-// each write would fail in the same way, or wait for the same lock.
+// settle commits the writes and sends each caller its result. If the transaction fails, settle repeats each write in a
+// separate transaction, so that only the faulty write fails. It does not repeat writes if the database itself failed.
+// Then each write would fail in the same way, or wait for the same lock.
 func (c *committer) settle(writes []*write) {
 	report := func(err error) {
 		writes[0].turn <- turn{err: err}
@@ -231,7 +231,7 @@ func (c *committer) transact(writes []*write) error {
 }
 
 // try makes one attempt to commit the writes. While the database is unavailable it fails at once, because the probe may
-// be using the only connection.
+// need the only connection.
 func (c *committer) try(writes []*write) error {
 	if err := c.refuse(context.Background()); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -241,7 +241,8 @@ func (c *committer) try(writes []*write) error {
 	})
 }
 
-// errApart reports that writes cannot share a transaction, because the result of one write depends on existing rows.
+// errApart reports that writes cannot share a transaction, because the result of one write depends on rows that exist
+// already.
 var errApart = errors.New("these writes cannot share a transaction")
 
 var useColumns = []string{"agent_id", "workspace_id", "run_count", "last_used_at"}
@@ -252,15 +253,15 @@ type batch struct {
 	writes []*write
 }
 
-// use is a number of runs of an agent, with the time of the last of them.
+// use counts runs of an agent. It also holds the time of the last of these runs.
 type use struct {
 	workspace, agentID string
 	count              int64
 	last               time.Time
 }
 
-// apply writes the rows of all writes table by table, with as many rows in a statement as possible. On PostgreSQL each
-// statement is a round trip.
+// apply writes the rows of all writes, table by table. It puts as many rows as possible into one statement, because on
+// PostgreSQL each statement is a round trip.
 func (b *batch) apply() error {
 	written, err := b.putRuns()
 	if err != nil || !written {
@@ -284,8 +285,8 @@ func (b *batch) apply() error {
 	return b.addUsage()
 }
 
-// putRuns inserts runs or replaces those that have not ended. If a run has already ended, its write has no effect.
-// putRuns then returns false if the write is alone.
+// putRuns inserts runs, and replaces runs that have not ended. The write of a run that has already ended has no effect.
+// If it is the only write, putRuns returns false.
 func (b *batch) putRuns() (bool, error) {
 	rows := make([][]any, 0, len(b.writes))
 	seen := make(map[string]struct{}, len(b.writes))
@@ -309,7 +310,7 @@ func (b *batch) putRuns() (bool, error) {
 	return false, b.ended(b.writes[0])
 }
 
-// ended checks that a run which was not written exists and has ended.
+// ended checks a run that the statement did not write: the run must exist and must have ended.
 func (b *batch) ended(w *write) error {
 	found, err := b.exec(findEnded, w.runID, w.workspace, w.by.server, w.by.epoch)
 	if err != nil || found > 0 {
@@ -324,7 +325,8 @@ func (b *batch) ended(w *write) error {
 	return interrupted(w.runID)
 }
 
-// checkOwners checks that runs which only receive events are unfinished and belong to the writing server.
+// checkOwners checks the runs for which only events are written. Each must be unfinished and must belong to the writing
+// server.
 func (b *batch) checkOwners() error {
 	for _, w := range b.writes {
 		if w.row != nil || len(w.events) == 0 {
@@ -351,7 +353,7 @@ func (b *batch) checkOwners() error {
 	return nil
 }
 
-// markKeys stores the IDs of runs with the idempotency keys of their requests, as Store.markKey does.
+// markKeys stores the IDs of runs with the idempotency keys of their requests, in the same way as Store.markKey.
 func (b *batch) markKeys() error {
 	for _, w := range b.writes {
 		if w.key == nil {
@@ -382,7 +384,8 @@ func (b *batch) addEvents() error {
 	return err
 }
 
-// insert inserts rows in chunks of the given sizes, the last of which is 1. It returns the number of rows written.
+// insert inserts rows in chunks of the given sizes, of which the last is 1. It returns the number of rows that were
+// written.
 func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 	var written int64
 	for _, size := range chunks {
@@ -402,8 +405,8 @@ func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 	return written, nil
 }
 
-// countUses adds up uses and writes them in the order of their keys. Transactions that lock the same agents in
-// different orders would deadlock.
+// countUses adds up the uses of each agent and writes the sums in the order of their keys. Transactions that lock the
+// same agents in different orders would deadlock.
 func (b *batch) countUses() error {
 	var uses []use
 	for _, w := range b.writes {

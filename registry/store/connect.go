@@ -38,7 +38,8 @@ func (s *Store) connect(ctx context.Context, address string) error {
 }
 
 func (s *Store) connectSQLite(ctx context.Context, path string) error {
-	// A database in memory has a single connection, so it would hide locking bugs, and it loses its data.
+	// A SQLite database in memory is not supported: it has only one connection, so it would hide locking bugs, and it
+	// loses its data.
 	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") {
 		return errors.New("SQLite needs the path of a file")
 	}
@@ -55,9 +56,9 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 		wait = briefly
 	}
 	// Without temp_store(MEMORY), SQLite would create, write and delete a file for the undo log of each statement that
-	// writes many runs. auto_vacuum(INCREMENTAL) lets SQLite return the space of removed rows in steps. It has an
-	// effect only before the first table exists. It is set only for an empty file, because the pragma writes to the
-	// file, and the disk may be full.
+	// writes many runs. auto_vacuum(INCREMENTAL) lets SQLite return the space of removed rows in steps. It has an effect
+	// only before the first table exists. It is set only for an empty file, because setting it writes to the file, and the
+	// disk may be full.
 	first := ""
 	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
 		first = "&_pragma=auto_vacuum(INCREMENTAL)"
@@ -80,29 +81,30 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	s.dialect = sqliteDialect
-	s.write = bun.NewDB(write, sqlitedialect.New(), bun.WithDiscardUnknownColumns()) // columns of a newer release
+	s.write = bun.NewDB(write, sqlitedialect.New(), bun.WithDiscardUnknownColumns()) // ignores columns that a newer release has added
 	s.read = bun.NewDB(read, sqlitedialect.New(), bun.WithDiscardUnknownColumns())
 	return nil
 }
 
-// These constants limit how long a connection to SQLite waits for the lock of another process. Commands use patiently.
-// A server uses briefly, because its clients wait too. Its probe uses hardly while the database is known to be locked.
+// These constants limit how long a connection to SQLite waits for a lock that another process holds. Commands wait
+// patiently. A server waits briefly, because its clients wait too. While the probe knows that the database is locked,
+// it waits hardly at all.
 const (
 	patiently = 10 * time.Second
 	briefly   = 400 * time.Millisecond
 	hardly    = 20 * time.Millisecond
 )
 
-// waitOn sets how long a connection waits for the lock of another process.
+// waitOn sets how long a connection waits for a lock that another process holds.
 func waitOn(ctx context.Context, conn bun.Conn, wait time.Duration) error {
 	_, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+strconv.FormatInt(wait.Milliseconds(), 10))
 	return err
 }
 
-// sqliteConnector opens connections that wait for another process up to a time limit. They sync the log with every
-// commit; with synchronous(NORMAL), a power failure would lose acknowledged commits. Times are written in bun's format,
-// so that they compare as text. The pragma in first runs before the journal mode is set, because that writes the first
-// page of a new file.
+// sqliteConnector opens connections that wait for another process up to a time limit. Each commit syncs the log; with
+// synchronous(NORMAL), a power failure would lose acknowledged commits. Times are written in bun's format, so that
+// comparing them as text is correct. The pragma first runs before the pragma for the journal mode, because setting the
+// journal mode writes the first page of a new file.
 func sqliteConnector(path string, wait time.Duration, option, first string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
 		"&_pragma=busy_timeout(" + strconv.FormatInt(wait.Milliseconds(), 10) + ")" + first + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
@@ -110,7 +112,8 @@ func sqliteConnector(path string, wait time.Duration, option, first string) (dri
 	return sqlite.NewConnector(address.String())
 }
 
-// openFile makes the database file readable by its owner only, and syncs its directory entry.
+// openFile creates the database file if it is missing, and syncs its directory entry. Only the file's owner can read a
+// new file.
 func (s *Store) openFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -132,7 +135,7 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	// bun writes values into the statement, so caching each statement as a prepared one gains nothing.
+	// bun writes values into the text of a statement, so a cache of prepared statements would be useless.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if s.member != nil {
 		config.RuntimeParams["application_name"] = s.serverName()
@@ -150,13 +153,13 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 		return errors.Join(err, db.Close())
 	}
 	s.dialect = postgresDialect
-	s.write = bun.NewDB(db, pgdialect.New(), bun.WithDiscardUnknownColumns()) // columns of a newer release
+	s.write = bun.NewDB(db, pgdialect.New(), bun.WithDiscardUnknownColumns()) // ignores columns that a newer release has added
 	s.read = s.write
 	return nil
 }
 
-// durable overrides a setting of the server or role by which commits are acknowledged before they are on disk. It does
-// not change stricter settings.
+// durable ensures that PostgreSQL acknowledges a commit only when it is on disk, even if a setting of the database
+// server or role says otherwise. It does not change stricter settings.
 func durable(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ContentOwners returns the workspaces that have stored contents of project files.
+// ContentOwners returns the IDs of the workspaces that have stored contents of project files.
 func (s *Store) ContentOwners(ctx context.Context) ([]string, error) {
 	var all []string
 	err := s.read.NewSelect().Model((*contentRow)(nil)).ColumnExpr("DISTINCT c.workspace_id").Scan(ctx, &all)
 	return all, wrap("list owners of contents", err)
 }
 
-// Roots returns the digests that the projects of a workspace reference: those of trees, which list files, and those of
-// files in overlays. Overlays that SweepOverlays would remove do not count.
+// Roots returns the digests to which the projects of a workspace refer: digests of trees, which list files, and digests
+// of files in overlays. It omits overlays that SweepOverlays would remove.
 func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error) {
 	err = s.read.NewSelect().TableExpr("projects AS p").Join("JOIN project_changes AS pc ON pc.project_id = p.id").ColumnExpr("DISTINCT pc.tree").
 		Where("p.workspace_id = ?", workspace).Scan(ctx, &trees)
@@ -50,7 +50,7 @@ func (s *Store) Roots(ctx context.Context, workspace string, ended time.Time) (t
 	return trees, files, wrap("list files of overlays", rows.Err())
 }
 
-// ContentBytes returns the total size of the contents of a workspace with these digests.
+// ContentBytes returns the total size of the contents of a workspace that have the given digests.
 func (s *Store) ContentBytes(ctx context.Context, workspace string, digests []string) (sum int64, err error) {
 	if len(digests) == 0 {
 		return 0, nil
@@ -59,8 +59,8 @@ func (s *Store) ContentBytes(ctx context.Context, workspace string, digests []st
 	return sum, wrap("measure contents", err)
 }
 
-// OldContents lists, in order, the digests of a workspace's contents that were stored before a time. It returns at most
-// limit digests that follow after; "" means from the start.
+// OldContents lists the digests of a workspace's contents that were stored before a time, in order. It returns at most
+// limit digests that are greater than after; "" starts at the beginning.
 func (s *Store) OldContents(ctx context.Context, workspace, after string, before time.Time, limit int) ([]string, error) {
 	var digests []string
 	err := s.read.NewSelect().Model((*contentRow)(nil)).Column("digest").Where("c.workspace_id = ?", workspace).Where("c.digest > ?", after).
@@ -68,7 +68,8 @@ func (s *Store) OldContents(ctx context.Context, workspace, after string, before
 	return digests, wrap("list old contents", err)
 }
 
-// DeleteContents removes contents of a workspace, except those that were stored at a time or later.
+// DeleteContents removes contents of a workspace. It does not remove contents that were stored at the given time or
+// later.
 func (s *Store) DeleteContents(ctx context.Context, workspace string, digests []string, before time.Time) error {
 	if len(digests) == 0 {
 		return nil

@@ -24,14 +24,15 @@ func pageSize(limit int) int {
 	return limit
 }
 
-// cursor is the position in a list. List names the list and its order, so that readCursor can reject the cursor of
-// another list.
+// cursor is a position in a list. List contains the name and the order of the list, so that readCursor can reject the
+// cursor of another list.
 type cursor struct {
 	List string          `json:"list"`
 	Key  json.RawMessage `json:"key"`
 }
 
-// cursorAt encodes the sort key of a page's last row as base64, so that clients do not depend on its format.
+// cursorAt encodes the sort key of the last row of a page. The result is base64, so that clients do not depend on its
+// format.
 func cursorAt(list string, key any) (string, error) {
 	raw, err := json.Marshal(key)
 	if err != nil {

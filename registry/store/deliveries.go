@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// note stores the webhook about a request for approval in the transaction that creates or ends the request. Blocked
-// requests have no webhook.
+// note stores the webhook about a request for approval. It runs in the transaction that creates or ends the request.
+// Requests of the kind BlockedRequest have no webhook.
 func note(ctx context.Context, tx bun.Tx, a registry.Approval, notice registry.Notice) error {
 	if notice == nil || a.Kind == registry.BlockedRequest {
 		return nil
@@ -27,7 +27,8 @@ func insertDelivery(ctx context.Context, tx bun.Tx, d registry.Delivery) error {
 	return err
 }
 
-// DueDeliveries returns the webhooks of all workspaces that must be sent now, at most limit, the oldest first.
+// DueDeliveries returns webhooks of all workspaces that must be sent now, the oldest first. It returns at most limit
+// webhooks.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]registry.Delivery, error) {
 	var rows []deliveryRow
 	err := s.read.NewSelect().Model(&rows).Where("dl.state = 'pending'").Where("dl.next_at <= ?", instant(now)).OrderExpr("dl.next_at, dl.id").Limit(int64(limit)).Scan(ctx)
@@ -41,7 +42,7 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]
 	return all, nil
 }
 
-// SaveDelivery stores the outcome of an attempt.
+// SaveDelivery stores the result of an attempt to send a webhook.
 func (s *Store) SaveDelivery(ctx context.Context, d registry.Delivery) error {
 	return s.change(ctx, "save delivery", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewUpdate().Model((*deliveryRow)(nil)).Set("state = ?", string(d.State)).Set("attempts = ?", d.Attempts).Set("last_error = ?", d.LastError).
@@ -51,7 +52,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d registry.Delivery) error {
 	})
 }
 
-// ListDeliveries returns a page of webhooks, newest first, without their payload.
+// ListDeliveries returns a page of webhooks without payload, newest first.
 func (s *Store) ListDeliveries(ctx context.Context, workspace string, f registry.DeliveryFilter) (registry.DeliveryPage, error) {
 	page := registry.DeliveryPage{Items: []registry.Delivery{}}
 	if impossible(f.ApprovalID, string(f.State)) {
@@ -93,8 +94,8 @@ func (s *Store) SweepDeliveries(ctx context.Context, before time.Time, limit int
 		firstID(before), limit)
 }
 
-// SweepApprovals removes up to limit requests that ended before a time. It does not remove approvals that are still in
-// effect: approved publications, and approvals of more than one run.
+// SweepApprovals removes up to limit requests for approval that ended before a time. It does not remove approvals that
+// are still in effect: approved publications, and approvals of more than one run.
 func (s *Store) SweepApprovals(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep approvals", "DELETE FROM approvals WHERE id IN (SELECT a.id FROM approvals AS a WHERE a.id < ? AND a.decided_at < ? AND a.carried_out "+
 		"AND (a.status IN ('denied', 'expired', 'withdrawn') OR a.status = 'approved' AND a.kind <> 'publish' AND a.scope = 'once') ORDER BY a.id LIMIT ?)", firstID(before), instant(before), limit)

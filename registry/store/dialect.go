@@ -2,10 +2,10 @@ package store
 
 import "strconv"
 
-// dialect is a kind of database. Its methods return the SQL that differs between the kinds.
+// dialect is a kind of database. Its methods return the parts of SQL that differ between databases.
 type dialect string
 
-// The values are also the directory names of the migrations.
+// The values are also the names of the directories with migrations.
 const (
 	sqliteDialect   dialect = "sqlite"
 	postgresDialect dialect = "postgres"
@@ -27,7 +27,7 @@ func (d dialect) place(n int) string {
 	return "?"
 }
 
-// hasTag returns the condition that an agent a has a tag. The tag is its only parameter.
+// hasTag returns the SQL condition that an agent a has a tag. The tag is the only parameter of the condition.
 func (d dialect) hasTag() string {
 	if d == postgresDialect {
 		return "jsonb_exists(a.tags, ?)"
@@ -35,7 +35,7 @@ func (d dialect) hasTag() string {
 	return "EXISTS (SELECT 1 FROM json_each(a.tags) WHERE json_each.value = ?)"
 }
 
-// eachTag returns a table expression that lists the tags of an agent a in the column value.
+// eachTag returns a table expression. The table lists the tags of an agent a in the column value.
 func (d dialect) eachTag() string {
 	if d == postgresDialect {
 		return "LATERAL jsonb_array_elements_text(a.tags)"
@@ -43,8 +43,8 @@ func (d dialect) eachTag() string {
 	return "json_each(a.tags)"
 }
 
-// eachSecret returns a function that builds a table expression. The table lists, in the column value, the secrets that
-// the spec of an aliased table declares.
+// eachSecret returns a function that builds a table expression for an alias. The table lists, in the column value, the
+// secrets that the spec in the aliased table declares.
 func (d dialect) eachSecret() func(alias string) string {
 	return func(alias string) string {
 		if d == postgresDialect {
@@ -54,7 +54,7 @@ func (d dialect) eachSecret() func(alias string) string {
 	}
 }
 
-// bytesOf returns an expression for the sum of the sizes of columns in bytes. SQLite computes it without reading the
+// bytesOf returns an SQL expression for the total size of columns in bytes. SQLite evaluates it without reading the
 // values.
 func (d dialect) bytesOf(columns ...string) string {
 	sum := "0"
@@ -67,7 +67,7 @@ func (d dialect) bytesOf(columns ...string) string {
 	return sum
 }
 
-// size returns the SQL function that computes a value's size in bytes without reading all of it.
+// size returns the name of the SQL function that computes the size of a value in bytes without reading the whole value.
 func (d dialect) size() string {
 	if d == postgresDialect {
 		return "pg_column_size"

@@ -21,7 +21,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 	size := pageSize(limit)
 	var rows []draftSaveRow
 	q := s.read.NewSelect().Model(&rows).Where("h.workspace_id = ?", workspace).Where("h.agent_id = ?", agentID).
-		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more, because each entry is compared with the previous one
+		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more save, because each entry is compared with the previous save
 	if cursor != "" {
 		var before int64
 		if err := readCursor("history "+agentID, cursor, &before); err != nil {
@@ -52,7 +52,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 	return page, wrap("list saves of a draft", err)
 }
 
-// DraftSave returns a draft as it was saved. Error: NotFound.
+// DraftSave returns the draft of a history entry. Error: NotFound.
 func (s *Store) DraftSave(ctx context.Context, workspace, agentID string, revision int64) (registry.Draft, error) {
 	var row draftSaveRow
 	err := s.read.NewSelect().Model(&row).Where("h.workspace_id = ?", workspace).Where("h.agent_id = ?", agentID).Where("h.revision = ?", revision).Scan(ctx)
@@ -90,8 +90,8 @@ func noSave(revision int64) error {
 	return fault.New(fault.NotFound, "The history of this draft has no revision %d.", revision)
 }
 
-// keepReplaced adds the draft that a save is about to replace to the history, if it is missing there. That is so if the
-// draft is older than the history.
+// keepReplaced adds the draft that a save will replace to the history, if the history does not contain it. This happens
+// if the draft was saved before the server had a history.
 func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, revision int64) error {
 	kept, err := tx.NewSelect().Model((*draftSaveRow)(nil)).Where("h.agent_id = ?", agentID).Where("h.revision = ?", revision).Exists(ctx)
 	if err != nil || kept {
@@ -100,7 +100,7 @@ func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, rev
 	var row draftRow
 	err = tx.NewSelect().Model(&row).Where("d.workspace_id = ?", workspace).Where("d.agent_id = ?", agentID).Where("d.revision = ?", revision).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // the save is stale and will be rejected
+		return nil // the draft has another revision, so the save will be rejected
 	}
 	if err != nil {
 		return err
@@ -108,9 +108,9 @@ func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, rev
 	return keepSave(ctx, tx, &row, "")
 }
 
-// keepSave adds a draft to its history. Saves of one browser session within SharedFor share an entry, which holds the
-// newest of them. Entries with a label are never shared. keepSave removes entries without a label beyond the newest
-// KeptSaves.
+// keepSave adds a draft to its history. Saves of one browser session within SharedFor share one entry, which holds the
+// newest of them. An entry with a label is never shared. keepSave removes entries without a label, except for the
+// newest KeptSaves.
 func keepSave(ctx context.Context, tx bun.Tx, draft *draftRow, session string) error {
 	var contents map[string]registry.File
 	if err := json.Unmarshal([]byte(draft.Files), &contents); err != nil {
@@ -151,7 +151,7 @@ func keepSave(ctx context.Context, tx bun.Tx, draft *draftRow, session string) e
 	return sweepSaves(ctx, tx, row.AgentID, old, removed)
 }
 
-// shareEntry removes and returns the newest entry if the new one replaces it.
+// shareEntry removes and returns the newest entry, if the new entry replaces it.
 func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveRow, error) {
 	if row.Session == "" {
 		return nil, nil
@@ -166,7 +166,7 @@ func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveR
 	return last, err
 }
 
-// keepContents stores the contents of files that no entry of the history has yet.
+// keepContents stores the contents of the files that the history does not contain yet.
 func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[string]registry.File) error {
 	var known []string
 	err := tx.NewSelect().Model((*draftContentRow)(nil)).Column("digest").Where("c.agent_id = ?", draft.AgentID).
@@ -186,7 +186,7 @@ func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[
 	return nil
 }
 
-// sweepSaves removes old entries, and the contents that only old or removed entries used.
+// sweepSaves removes old entries, and the contents that only these and earlier removed entries used.
 func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []draftSaveRow) error {
 	unused, err := unusedContents(ctx, tx, agentID, slices.Concat(old, removed))
 	if err != nil {
@@ -205,7 +205,7 @@ func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []d
 	return err
 }
 
-// unusedContents returns the digests of an agent's contents that only the given entries use.
+// unusedContents returns the digests of those contents of an agent that only the given entries use.
 func unusedContents(ctx context.Context, tx bun.Tx, agentID string, gone []draftSaveRow) ([]string, error) {
 	if len(gone) == 0 {
 		return nil, nil
@@ -252,7 +252,7 @@ type draftSaveRow struct {
 	Session     string    `bun:"session"`
 	Label       string    `bun:"label"`
 	Spec        string    `bun:"spec"`
-	Files       string    `bun:"files"` // JSON object from path to digest
+	Files       string    `bun:"files"` // JSON object: digest of each file by path
 }
 
 type draftContentRow struct {
@@ -269,7 +269,7 @@ func (row *draftSaveRow) digests() (map[string]string, error) {
 	return digests, json.Unmarshal([]byte(row.Files), &digests)
 }
 
-// since returns an entry with its differences from the previous entry.
+// since returns a history entry, with its differences from the previous entry.
 func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error) {
 	is, err := row.digests()
 	if err != nil {
@@ -296,7 +296,7 @@ func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error)
 	}, nil
 }
 
-// draft builds a draft from an entry and its contents.
+// draft builds a draft from a history entry and the contents of its files.
 func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft, error) {
 	draft := registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}}
 	if err := decodeDraft(row.Spec, &draft); err != nil {
@@ -317,7 +317,7 @@ func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft,
 	draft.Files = make(map[string]registry.File, len(digests))
 	for path, digest := range digests {
 		content, ok := byDigest[digest]
-		if !ok { // the entry was removed between the two reads
+		if !ok { // another request removed the entry between the two reads
 			return registry.Draft{}, noSave(row.Revision)
 		}
 		draft.Files[path] = content

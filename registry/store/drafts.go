@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 )
 
-// SaveDraft writes an agent's draft, title, description, tags and metadata if the draft still has the expected
+// SaveDraft writes an agent's draft, title, description, tags and metadata, if the draft still has the expected
 // revision. It returns the agent with the next revision. Errors: NotFound; StaleDraft; InvalidInput for text that
 // cannot be stored.
 func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error) {
@@ -108,8 +108,8 @@ func draftRowOf(a registry.Agent) (*draftRow, error) {
 	}, nil
 }
 
-// authored returns the digest of a spec, for comparing a draft with a version. It returns "" if the spec has no digest,
-// for example because its schema is unfinished. Such a draft cannot be published.
+// authored returns the digest of a spec, for comparing a draft with a version. It returns "" if the digest cannot be
+// computed, for example because a schema is unfinished. Such a draft cannot be published.
 func authored(spec registry.Spec) string {
 	sum, err := digest.Authored(spec)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// wrap adds the failed operation to an error. It leaves errors that already have a code and a sentence unchanged. A
-// failure of the database becomes StorageUnavailable, because it is not an error of the server and may be temporary.
+// wrap adds the name of the failed operation to an error. It returns an error unchanged if the error already has a code
+// and a message. A failure of the database becomes StorageUnavailable, because it may be temporary and is not a bug of
+// the server.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -31,18 +32,18 @@ func wrap(what string, err error) error {
 	return err
 }
 
-// duplicate reports whether a row was rejected because its key is taken.
+// duplicate reports whether the database rejected a row because its key already exists.
 func duplicate(err error) bool {
 	return states(err, "23505") || constrains(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-// orphan reports whether a row was rejected because its parent row does not exist.
+// orphan reports whether the database rejected a row because its parent row does not exist.
 func orphan(err error) bool {
 	return states(err, "23503") || constrains(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
-// transient reports whether PostgreSQL aborted a transaction that may succeed if retried: a serialization failure or a
-// deadlock.
+// transient reports whether PostgreSQL aborted a transaction that may succeed if it is repeated: after a serialization
+// failure or a deadlock.
 func transient(err error) bool { return states(err, "40001", "40P01") }
 
 func states(err error, codes ...string) bool {

@@ -11,12 +11,13 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// endedOverlay is the condition that an overlay o was rejected or expired before a time, and that its task, if any,
-// also ended before that time. All three parameters are this time.
+// endedOverlay is the SQL condition that an overlay o was rejected or expired before a time. If the overlay has a task,
+// the task must have ended before that time too. All three parameters are this time.
 const endedOverlay = "((o.status = 'rejected' AND o.decided_at < ? OR o.status = 'expired' AND o.expires_at < ?) AND " +
 	"NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.overlay_id = o.id AND t.overlay_id <> '' AND (t.finished_at IS NULL OR t.finished_at >= ?)))"
 
-// SweepTasks removes the tasks of a workspace that ended before a time, with their events. With dry it only counts them.
+// SweepTasks removes the tasks of a workspace that ended before a time, with their events. If dry is set, it only
+// counts the tasks.
 func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.TaskGarbage}
 	err := s.change(ctx, "sweep tasks", func(ctx context.Context, tx bun.Tx) error {
@@ -37,8 +38,8 @@ func (s *Store) SweepTasks(ctx context.Context, workspace string, before time.Ti
 	return g, err
 }
 
-// SweepOverlays removes the overlays of a workspace that were rejected or expired before a time. With dry it only
-// counts them. It does not remove an overlay whose task has not ended before that time.
+// SweepOverlays removes the overlays of a workspace that were rejected or expired before a time. It keeps an overlay
+// whose task had not ended before that time. If dry is set, it only counts the overlays.
 func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.OverlayGarbage}
 	err := s.change(ctx, "sweep overlays", func(ctx context.Context, tx bun.Tx) error {
@@ -53,8 +54,8 @@ func (s *Store) SweepOverlays(ctx context.Context, workspace string, before time
 	return g, err
 }
 
-// SweepDraftHistory removes the saves of drafts from before a time, and the contents that only these saves use. It does
-// not remove the newest save of an agent or saves with a label. With dry it only counts the saves.
+// SweepDraftHistory removes the saves of drafts from before a time, and the contents that only these saves use. It
+// keeps the newest save of each agent and all saves with a label. If dry is set, it only counts the saves.
 func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.DraftGarbage}
 	var agents []string
@@ -74,8 +75,9 @@ func (s *Store) SweepDraftHistory(ctx context.Context, workspace string, before 
 	return g, nil
 }
 
-// sweepHistory sweeps the history of one draft. It locks the draft first. Otherwise a concurrent save could refer to a
-// content that is removed here, or a concurrent request could add a label to an entry that is removed here.
+// sweepHistory removes old saves from the history of one draft. It locks the draft first. Otherwise a concurrent save
+// could refer to a content that sweepHistory removes, or a concurrent request could add a label to a save that it
+// removes.
 func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time, dry bool, g *registry.Garbage) error {
 	if _, err := tx.NewUpdate().Model((*draftRow)(nil)).Set("revision = revision").Where("agent_id = ?", agent).Exec(ctx); err != nil {
 		return err
@@ -103,10 +105,10 @@ func sweepHistory(ctx context.Context, tx bun.Tx, agent string, before time.Time
 	return sweepSaves(ctx, tx, agent, old, nil)
 }
 
-// SweepBlobs removes the blobs that no version of any workspace uses and that were stored before a time. A publication
-// stores its blob before its version. So a blob that is named after an agent and a version number stays while a
-// publication of that number may still succeed: while the agent exists and has no such version. With dry it only counts
-// the blobs.
+// SweepBlobs removes the blobs that were stored before a time and that no version of any workspace uses. A publication
+// stores its blob before its version. So a blob that is named after an agent and a version number must stay while a
+// publication of that number may still succeed: while the agent exists and has no such version. If dry is set,
+// SweepBlobs only counts the blobs.
 func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (registry.Garbage, error) {
 	g := registry.Garbage{Kind: registry.BlobGarbage}
 	var old []blobs.Stored
@@ -144,10 +146,10 @@ func (s *Store) SweepBlobs(ctx context.Context, before time.Time, dry bool) (reg
 	return g, wrap("sweep blobs", err)
 }
 
-// sweptBlobs is the number of blobs that one query checks.
+// sweptBlobs is the maximum number of blobs that one query checks.
 const sweptBlobs = 200
 
-// unusedBlobs returns the blobs that no version uses, now or after a publication in progress.
+// unusedBlobs returns the blobs that no version uses. It omits blobs that a publication in progress may still use.
 func (s *Store) unusedBlobs(ctx context.Context, all []blobs.Stored) (unused []blobs.Stored, err error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -178,8 +180,8 @@ func (s *Store) unusedBlobs(ctx context.Context, all []blobs.Stored) (unused []b
 	return unused, nil
 }
 
-// settled reports whether no publication can succeed any more under the name of a blob. It returns false if this
-// database does not have the agent: the blob may belong to another database that uses the same bucket.
+// settled reports whether no publication under the name of a blob can succeed in the future. It returns false if the
+// agent does not exist in this database, because the blob may belong to another database that uses the same bucket.
 func (s *Store) settled(ctx context.Context, name string) (bool, error) {
 	agent, version, _ := strings.Cut(name, "/")
 	known, err := s.read.NewSelect().TableExpr("agents").Where("id = ?", agent).Exists(ctx)

@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// GateSettings returns the stored settings of a workspace's gate. found is false if it has none and uses the defaults.
+// GateSettings returns the stored settings of a workspace's policy gate. found is false if the workspace has no
+// settings and uses the defaults.
 func (s *Store) GateSettings(ctx context.Context, workspace string) (settings registry.GateSettings, found bool, err error) {
 	var row gateRow
 	err = s.read.NewSelect().Model(&row).Where("g.workspace_id = ?", workspace).Scan(ctx)
@@ -27,8 +28,9 @@ func (s *Store) GateSettings(ctx context.Context, workspace string) (settings re
 	return settings, err == nil, wrap("read gate settings", err)
 }
 
-// PutGateSettings stores the settings of a workspace's gate and returns their revision. The defaults, before the first
-// save, have revision 1. If the settings contain a revision, it must equal the stored one. Error: Conflict.
+// PutGateSettings stores the settings of a workspace's policy gate and returns their revision. Before the first save,
+// the settings are the defaults and have revision 1. If the given settings contain a revision, it must equal the
+// current revision. Error: Conflict.
 func (s *Store) PutGateSettings(ctx context.Context, workspace string, settings registry.GateSettings) (int64, error) {
 	seen := settings.Revision
 	settings.Revision = 0
@@ -63,7 +65,7 @@ func (s *Store) RulePacks(ctx context.Context, workspace string) ([]registry.Rul
 	return packs, wrap("list rule packs", err)
 }
 
-// PutRulePack creates a rule pack, or replaces the one with its name.
+// PutRulePack creates a rule pack, or replaces the rule pack with the same name.
 func (s *Store) PutRulePack(ctx context.Context, pack registry.RulePack) error {
 	row := &rulePackRow{WorkspaceID: pack.Workspace, Name: pack.Name, Source: pack.Source, UpdatedAt: instant(pack.UpdatedAt), UpdatedBy: pack.UpdatedBy}
 	return s.change(ctx, "save rule pack", func(ctx context.Context, tx bun.Tx) error {

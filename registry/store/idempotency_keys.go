@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ReserveKey reserves a key for a request. If it returns nil, the caller has the key and must complete or release it.
+// ReserveKey reserves a key for a request. If it returns nil, the request has the key and must complete or release it.
 // Otherwise it returns the existing key, with the stored response if there is one. An expired key counts as free.
 func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
 	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
@@ -30,22 +30,21 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 			return nil, err
 		}
 	}
-	// A reservation of a taken key would split the shared transaction into single ones. So repeated requests are
-	// detected first.
+	// If a key in a shared transaction is taken, the transaction must be split into single ones. So a key of a repeated
+	// request is detected first.
 	if existing, err := s.FindKey(ctx, k.Owner, k.Key); existing != nil || err != nil {
 		return existing, err
 	}
 	for {
 		reserved, err := s.reserve(k)
 		if err != nil {
-			s.orphans.add(ref) // the database may have stored the key
+			s.orphans.add(ref) // the database may have stored the key despite the error
 		}
 		if err != nil || reserved {
 			return nil, wrap("reserve idempotency key", err)
 		}
 		var row keyRow
-		// The writing connection sees the row that caused the conflict. If the row has been removed since, the key is
-		// free again.
+		// The writing connection sees the row that caused the conflict. If the row no longer exists, the key is free again.
 		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
@@ -57,7 +56,7 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 	}
 }
 
-// FindKey returns a key that has not expired, nil if there is none.
+// FindKey returns a key that has not expired, or nil if there is none.
 func (s *Store) FindKey(ctx context.Context, owner, key string) (*registry.IdempotencyKey, error) {
 	if err := registry.CheckText("/Idempotency-Key", key); err != nil {
 		return nil, err
@@ -73,8 +72,8 @@ func (s *Store) FindKey(ctx context.Context, owner, key string) (*registry.Idemp
 	return row.idempotencyKey(), nil
 }
 
-// reserve reserves a key, and reports whether it was free. It shares a transaction, and so a sync of the disk, with
-// concurrent runs and reservations.
+// reserve reserves a key, and reports whether the key was free. It shares a transaction with concurrent runs and
+// reservations, and so shares the cost of a sync of the disk.
 func (s *Store) reserve(k registry.IdempotencyKey) (bool, error) {
 	by := *s.identity.Load()
 	w := &write{workspace: k.Workspace, by: by, bytes: len(k.Key) + len(k.BodyHash), reservation: s.reservationOf(k, by)}
@@ -84,7 +83,7 @@ func (s *Store) reserve(k registry.IdempotencyKey) (bool, error) {
 	return !w.reservation.taken, nil
 }
 
-// reservationOf returns the part of a write that reserves a key.
+// reservationOf returns the reservation of a key as a part of a write.
 func (s *Store) reservationOf(k registry.IdempotencyKey, by identity) *reservation {
 	return &reservation{
 		key: registry.KeyRef{Owner: k.Owner, Key: k.Key},
@@ -96,14 +95,14 @@ func (s *Store) reservationOf(k registry.IdempotencyKey, by identity) *reservati
 // reservation is the part of a write that reserves an idempotency key.
 type reservation struct {
 	key   registry.KeyRef
-	row   []any // in the order of keyColumns
+	row   []any // values in the order of keyColumns
 	now   time.Time
-	taken bool // another request has the key
+	taken bool // another request has reserved the key
 }
 
 var keyColumns = []string{"owner", "key", "workspace_id", "body_hash", "status", "made_kind", "made_id", "server_id", "epoch", "expires_at"}
 
-// reserveKeys reserves the keys of all writes of the transaction.
+// reserveKeys reserves the keys of all writes in the transaction.
 func (b *batch) reserveKeys() error {
 	var rows []*reservation
 	seen := map[registry.KeyRef]struct{}{}
@@ -166,8 +165,8 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	return fault.New(fault.NotFound, "Idempotency key not found.")
 }
 
-// ReleaseKey removes the key of a request of this server that created nothing, so that the request can be repeated. It
-// does not remove a completed key, or a key that another server has reserved since.
+// ReleaseKey removes the key of a request of this server that created no resource, so that the client can repeat the
+// request. It does not remove a completed key, or a key that another server has reserved in the meantime.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	by := s.identity.Load()
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).Where("k.owner = ?", owner).Where("k.key = ?", key).
@@ -178,15 +177,15 @@ func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	return wrap("release idempotency key", err)
 }
 
-// ReleaseKeys removes the keys, in all workspaces, of requests that created nothing before their server ended, and
-// returns their number. The key of a request that created something stays, so that a repeated request gets the result.
+// ReleaseKeys removes keys, in all workspaces, of requests whose server has ended, and returns their number. It keeps
+// the key of a request that created a resource, so that a repeated request finds the resource.
 func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
 	return s.deleteKeys(ctx, "k.status = 0 AND k.made_id = '' AND NOT "+atWork("k"))
 }
 
-// markKey stores the kind and ID of the resource that this transaction creates with the idempotency key of the request,
-// if ctx has one. The key must still belong to this server. If not, another server took over the database and may serve
-// the same request.
+// markKey stores the kind and the ID of the resource that this transaction creates, with the idempotency key in ctx.
+// Without a key in ctx, it does nothing. The key must still belong to this server. If it does not, another server has
+// taken over the database and may process the same request.
 func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) error {
 	ref, ok := registry.KeyOf(ctx)
 	if !ok {
@@ -202,7 +201,7 @@ func (s *Store) markKey(ctx context.Context, tx bun.Tx, made registry.Made) erro
 	return expectRow(result, keyTaken())
 }
 
-// keyTaken returns the error for a request whose idempotency key another server has released.
+// keyTaken returns the error for a request whose idempotency key was released by another server.
 func keyTaken() error {
 	return fault.New(fault.StorageUnavailable, "Another server took over the database while the request was in progress.")
 }

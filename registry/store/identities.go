@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Federate returns the ID of the user of an identity. For a new identity it stores the user newcomer, under the first
-// free name. In the workspaces of the grants it sets the user's role to the granted role; no role removes the user. It
-// never removes or demotes the last administrator of a workspace.
+// Federate returns the ID of the user who belongs to an identity. For a new identity it stores the user newcomer under
+// the first free name. In the workspaces of the grants, it gives the user the granted role. If the role is empty, it
+// removes the user from the workspace. It never removes or demotes the last administrator of a workspace.
 func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error) {
 	err = s.change(ctx, "sign in by a provider", func(ctx context.Context, tx bun.Tx) error {
 		row := identityRow{Issuer: who.Issuer, Subject: who.Subject, UserID: newcomer.ID, CreatedAt: instant(newcomer.CreatedAt)}
@@ -37,7 +37,7 @@ func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer re
 	return user, err
 }
 
-// createNamed stores a user under the first free name.
+// createNamed stores a user under the first of the possible names that is free.
 func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string) error {
 	for _, name := range names {
 		taken, err := tx.NewSelect().Model((*userRow)(nil)).Where("u.name = ?", name).Exists(ctx)
@@ -52,7 +52,8 @@ func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string
 	return fault.New(fault.NameTaken, "All user names that the identity provider suggests for this person are taken.")
 }
 
-// grant gives a user the role that a provider assigns in a workspace, or removes the user if there is none.
+// grant gives a user the role that an identity provider assigns in a workspace. If the provider assigns no role, it
+// removes the user from the workspace.
 func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Grant, at time.Time) error {
 	err := s.holdWorkspace(ctx, tx, g.Workspace)
 	if fault.Is(err, fault.NoWorkspace) {

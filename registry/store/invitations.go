@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutInvitation stores an invitation. by is the ID of the user who invites, "" for the server's operator. Errors:
-// NoWorkspace, Forbidden for a user who is no longer an administrator of the workspace.
+// PutInvitation stores an invitation. by is the ID of the user who invites, or "" for the server's operator. Errors:
+// NoWorkspace; Forbidden if the user is no longer an administrator of the workspace.
 func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by string) error {
 	if err := registry.CheckText("/note", i.Note); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 		if err := s.holdWorkspace(ctx, tx, i.Workspace); err != nil {
 			return err
 		}
-		if by != "" { // the user may have been demoted after the permission check, and revokeProviderRoles has then already run
+		if by != "" { // the user may have been demoted after the permission check; revokeProviderRoles has then run too early to find this invitation
 			ok, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", i.Workspace).Where("m.user_id = ?", by).
 				Where("m.role = ?", string(registry.Administrator)).Exists(ctx)
 			if err != nil {
@@ -78,8 +78,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) erro
 	return wrap("revoke invitation", expectRow(result, noInvitation()))
 }
 
-// revokeProviderRoles revokes the invitations of a user who may no longer invite, and those made with the user's
-// tokens. Otherwise the user could accept one of these invitations and so regain the role.
+// revokeProviderRoles revokes the invitations that a former administrator has made, also with tokens. Otherwise this
+// user could accept one of these invitations and so get the role again.
 func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string) error {
 	_, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.workspace_id = ?", workspace).
 		Where("(i.created_by_type = ? AND i.created_by_id = ? OR i.created_by_type = ? AND i.created_by_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?))",
@@ -87,8 +87,9 @@ func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string)
 	return err
 }
 
-// Accept removes an invitation that has not expired and makes the user a member. If isNew, it also stores the user. A
-// member with a higher role keeps that role. Errors: NotFound for an invitation that is used up or expired, NameTaken.
+// Accept removes an invitation that has not expired, and makes the user a member of the workspace. If isNew is true, it
+// also stores the user. A member with a higher role keeps that role. Errors: NotFound for an invitation that was used
+// or has expired; NameTaken.
 func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error {
 	return s.change(ctx, "accept invitation", func(ctx context.Context, tx bun.Tx) error {
 		var row invitationRow
@@ -106,7 +107,7 @@ func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isN
 		if err != nil {
 			return err
 		}
-		if err := expectRow(result, noInvitation()); err != nil { // a concurrent request used it first
+		if err := expectRow(result, noInvitation()); err != nil { // a concurrent request has used the invitation
 			return err
 		}
 		if isNew {
@@ -118,7 +119,7 @@ func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isN
 	})
 }
 
-// joinAtLeast makes a user a member, or raises a member's role to the given one.
+// joinAtLeast makes a user a member with a role. If the user is already a member with a lower role, it raises the role.
 func joinAtLeast(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	var has membershipRow
 	err := tx.NewSelect().Model(&has).Where("m.workspace_id = ?", row.WorkspaceID).Where("m.user_id = ?", row.UserID).Scan(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// SetListed adds an agent to the public registry, or removes it. Error: NotFound.
+// SetListed adds an agent to the public registry, or removes it from the registry. Error: NotFound.
 func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error {
 	return s.change(ctx, "list agent", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", listed).Set("updated_at = ?", instant(at)).
@@ -27,7 +27,7 @@ func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool
 	})
 }
 
-// refreshListing writes the columns that the public registry searches. It must be called after every change of an
+// refreshListing updates the columns in which the public registry searches. It must be called after every change of an
 // agent's name, tags or latest version. It has no effect on an agent that is not listed.
 func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	var row struct{ Name, Tags, Title, Description, Language string }
@@ -48,14 +48,14 @@ func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	return err
 }
 
-// registryList is the name of the public registry in cursors.
+// registryList is the name of the public registry's list in cursors.
 const registryList = "registry"
 
-// Listed returns a page of the public registry of all workspaces, by name. It omits agents that only have pre-releases
-// or no versions. An agent is described by its latest version, because drafts are private. Error: InvalidInput for a
-// bad cursor.
+// Listed returns a page of the public registry of all workspaces, sorted by name. It omits agents without a version and
+// agents that have only pre-releases. The data of an agent come from its latest version, because drafts are private.
+// Error: InvalidInput for a bad cursor.
 func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.AgentPage, error) {
-	// These conditions match those of the index, so the search reads only the index and no rows.
+	// These conditions match the conditions of the index, so the search reads only the index and no rows.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''").
 		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
 	if err := s.narrow(ids, f, searchedColumns{list: registryList, text: "a.listing_text", language: "a.listing_language"}); err != nil {
@@ -72,7 +72,7 @@ func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.Ag
 	return page, wrap("list the registry", err)
 }
 
-// ListedAgent returns an agent of the public registry in the same form as Listed. Error: NotFound.
+// ListedAgent returns an agent of the public registry, in the same form as Listed. Error: NotFound.
 func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, error) {
 	if impossible(id) {
 		return registry.Agent{}, noAgent(id)
@@ -80,8 +80,9 @@ func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, err
 	return s.listedAgent(ctx, id, "a.id = ?", id)
 }
 
-// ListedAs returns the agent that a publisher (the name of a workspace) lists under a current or former name. It always
-// runs exactly one query, so that its duration reveals nothing about agents that are not listed.
+// ListedAs returns the agent that a publisher lists under a current or former name. publisher is the name of a
+// workspace. ListedAs always runs exactly one query, so that its duration reveals nothing about agents that are not
+// listed.
 func (s *Store) ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error) {
 	said := publisher + "/" + name
 	if impossible(publisher, name) {
@@ -105,7 +106,7 @@ func (s *Store) listedAgent(ctx context.Context, said, condition string, value a
 	return a, wrap("read the registry", err)
 }
 
-// listed starts a query over the public registry.
+// listed returns a query for agents of the public registry.
 func (s *Store) listed(rows *[]listedRow) *bun.SelectQuery {
 	return s.read.NewSelect().Model(rows).ColumnExpr("a.*").ColumnExpr(usageColumn).
 		ColumnExpr("v.title AS said_title, v.description AS said_description, v.language AS said_language, v.published_at AS said_at, w.name AS publisher").

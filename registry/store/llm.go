@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ModelChoice returns a workspace's setting for the language model, zero if it has none.
+// ModelChoice returns a workspace's setting for the language model. It returns the zero value if the workspace has no
+// setting.
 func (s *Store) ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error) {
 	var row llmSwitchRow
 	err := s.read.NewSelect().Model(&row).Where("l.workspace_id = ?", workspace).Scan(ctx)
@@ -38,7 +39,8 @@ func (s *Store) ModelUse(ctx context.Context, workspace, month string) (registry
 	return registry.Tokens{Input: row.Input, Output: row.Output}, wrap("read use of the language model", err)
 }
 
-// AddModelUse adds tokens to a workspace's use of the language model in a month, and to its meter of tokens.
+// AddModelUse adds tokens to a workspace's use of the language model in a month, and to the workspace's meter of
+// tokens.
 func (s *Store) AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error {
 	row := &llmUseRow{WorkspaceID: workspace, Month: month, Input: use.Input, Output: use.Output}
 	return s.change(ctx, "count tokens", func(ctx context.Context, tx bun.Tx) error {

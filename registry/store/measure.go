@@ -9,8 +9,8 @@ import (
 
 // Size describes the size of a database.
 type Size struct {
-	Bytes     int64     // of the database file of SQLite, or of the database in PostgreSQL
-	OldestRun time.Time // when the oldest run was requested; zero if there are no runs
+	Bytes     int64     // bytes of the SQLite file, or of the database in PostgreSQL
+	OldestRun time.Time // time at which the oldest run was requested; zero if there are no runs
 }
 
 // Measure returns the size of the database.

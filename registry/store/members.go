@@ -13,26 +13,26 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Member describes a server that shares its database with others.
+// Member describes a server that shares its database with other servers.
 type Member struct {
-	ID      string // the ID of the data directory, which only one process at a time can lock
-	Address string // address at which people reach the server
+	ID      string // ID of the data directory; only one process at a time can lock this directory
+	Address string // URL at which people reach the server
 }
 
 const (
-	// leaseFor is the time after which a server that does not renew its lease may be removed by another. Leases are
-	// renewed every probeEvery.
+	// leaseFor is the length of a lease. If a server does not renew its lease in this time, another server may remove it.
+	// A server renews its lease every probeEvery.
 	leaseFor = 15 * time.Second
-	// lateAfter is the time after which a renewal is late. An outage of the database that is shorter than this does not
-	// make the lease of any server expire.
+	// lateAfter is the time after which a renewal counts as late. If an outage of the database is shorter than this, no
+	// server's lease expires.
 	lateAfter = leaseFor / 2
-	// busyAfter is the age of the last renewal from which keepLease renews the lease in place of the probe. keepLease
-	// checks the age every busyEvery. busyAfter is shorter than lateAfter by more than this interval, so the renewal is
-	// not late.
+	// busyAfter is the age of the last renewal from which keepLease renews the lease instead of the probe. keepLease
+	// checks this age every busyEvery. busyAfter plus busyEvery is less than lateAfter, so a renewal by keepLease is not
+	// late.
 	busyAfter = probeEvery + time.Second
 	busyEvery = time.Second
-	// settleEvery is the interval at which a member cleans up after servers that have ended. It also does so whenever a
-	// server disappears.
+	// settleEvery is the interval at which a member cleans up after servers that have ended. A member also cleans up when
+	// it notices that a server has disappeared.
 	settleEvery = 20 * time.Second
 )
 
@@ -42,44 +42,46 @@ type member struct {
 
 	leads    atomic.Bool  // this server has the lowest epoch of the group
 	others   atomic.Int64 // number of other servers
-	expired  atomic.Int64 // number of leases of other servers that this one ended
-	displace atomic.Int64 // number of times that another server ended the lease of this one
+	expired  atomic.Int64 // number of leases of other servers that this server ended
+	displace atomic.Int64 // number of times that another server ended this server's lease
 	left     atomic.Bool  // the store was closed
 
 	mu      sync.Mutex // guards the next fields
-	renewed time.Time  // when this server last renewed its lease
-	steady  time.Time  // since when no renewal was late
-	looked  time.Time  // when this server last checked the others
-	settled time.Time  // when this server last cleaned up after others
-	seen    []identity // the servers at that time
+	renewed time.Time  // time of this server's last renewal
+	steady  time.Time  // since this time no renewal was late
+	looked  time.Time  // time at which this server last checked the other servers
+	settled time.Time  // time at which this server last cleaned up after other servers
+	seen    []identity // servers that existed at the last check
 }
 
-// lease is the SQL expression for the time at which a lease ends that is renewed now. It uses the clock of the
-// database, because the clocks of servers may differ.
+// lease is the SQL expression for the end of a lease that is renewed now. It uses the clock of the database, because
+// the clocks of the servers may differ.
 var lease = "clock_timestamp() + interval '" + strconv.Itoa(int(leaseFor.Seconds())) + " seconds'"
 
-// Shared reports whether other servers may use the database.
+// Shared reports whether other servers may use the database at the same time.
 func (s *Store) Shared() bool { return s.member != nil }
 
-// ServerID returns the ID under which this server writes its runs.
+// ServerID returns the ID of this server, which it writes to the rows of its runs.
 func (s *Store) ServerID() string { return s.identity.Load().server }
 
-// Epoch returns the epoch under which this server writes. It changes when the server joins again.
+// Epoch returns the epoch of this server, which it writes to the rows of its runs. The epoch changes when the server
+// joins the group again.
 func (s *Store) Epoch() int64 { return s.identity.Load().epoch }
 
-// Leads reports whether this server does the work that only one of several servers should do. A server without others
-// leads. Two servers may both lead for a moment, so repeating this work must be harmless.
+// Leads reports whether this server does the work that only one server of a group should do. A server that does not
+// share the database leads. For a moment, two servers may lead at the same time. So this work must be harmless if two
+// servers do it.
 func (s *Store) Leads() bool { return s.member == nil || s.member.leads.Load() }
 
 // Membership describes this server's role among the servers that share its database.
 type Membership struct {
-	Others    int64 // other servers with a lease
+	Others    int64 // number of other servers with a lease
 	Leads     bool
-	Expired   int64 // leases of other servers that this one ended
-	Displaced int64 // times that another server ended the lease of this one
+	Expired   int64 // number of leases of other servers that this server ended
+	Displaced int64 // number of times that another server ended this server's lease
 }
 
-// Membership returns the server's membership, nil if it does not share its database.
+// Membership returns this server's membership, or nil if it does not share its database.
 func (s *Store) Membership() *Membership {
 	if s.member == nil {
 		return nil
@@ -88,8 +90,8 @@ func (s *Store) Membership() *Membership {
 	return &Membership{Others: m.others.Load(), Leads: m.leads.Load(), Expired: m.expired.Load(), Displaced: m.displace.Load()}
 }
 
-// join adds this server to the group. The epoch is at least the current time in microseconds. A server that restarts
-// keeps its ID, and so it never gets the epoch of an earlier process.
+// join adds this server to the group. The new epoch is at least the current time in microseconds. A server keeps its ID
+// when it restarts, so it must never get the epoch of an earlier process again.
 func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	if _, err := tx.ExecContext(ctx, "LOCK TABLE servers IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
@@ -102,8 +104,8 @@ func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	if _, err := tx.NewDelete().Model((*serverRow)(nil)).Where("s.id = ? OR s.lease_until IS NULL", now.server).Exec(ctx); err != nil {
 		return err
 	}
-	// Remove the counts of the earlier process. Otherwise other servers would include its runs in quotas until this
-	// server counts a run of the same workspace.
+	// Remove the counts that the earlier process of this server stored. Otherwise other servers would add them to quotas
+	// until this server counts a run of the same workspace.
 	for _, table := range []string{"run_cancellations", "quota_shares"} {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE server_id = ?", now.server); err != nil {
 			return err
@@ -119,11 +121,11 @@ func (s *Store) join(ctx context.Context, tx bun.Tx, now *identity) error {
 	return err
 }
 
-// renewal is the statement that extends the lease of a server with an ID and an epoch.
+// renewal is the SQL statement that extends the lease of the server with an ID and an epoch.
 var renewal = "UPDATE servers SET seen_at = clock_timestamp(), lease_until = " + lease + " WHERE id = $1 AND epoch = $2"
 
-// renew extends the lease of this server on the connection that holds the lock. If another server has ended the lease,
-// this server refuses runs until it has joined again.
+// renew extends the lease of this server, on the connection that holds the lock. If another server has ended the lease,
+// this server refuses runs until it has joined the group again.
 func (s *Store) renew(ctx context.Context) (held bool, err error) {
 	now, sent := s.identity.Load(), time.Now()
 	held, rows, err := s.exclusive.held(ctx, renewal, now.server, now.epoch)
@@ -139,7 +141,7 @@ func (s *Store) renew(ctx context.Context) (held bool, err error) {
 	return true, nil
 }
 
-// extended records the time at which a successful renewal was sent.
+// extended stores the time at which a renewal was sent that succeeded.
 func (m *member) extended(sent time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,8 +151,8 @@ func (m *member) extended(sent time.Time) {
 	m.renewed = sent
 }
 
-// keepLease renews the lease while the probe is busy, until ctx ends. Besides checking the database, the probe stores
-// waiting records and cleans up after other servers. Both may take longer than a lease.
+// keepLease renews the lease until ctx ends, whenever the probe is too busy to renew it. The probe also stores waiting
+// records and cleans up after other servers, and both may take longer than a lease.
 func (s *Store) keepLease(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(max(every, busyEvery))
 	defer tick.Stop()
@@ -164,8 +166,8 @@ func (s *Store) keepLease(ctx context.Context, every time.Duration) {
 	}
 }
 
-// keepOnce renews the lease if the probe has not renewed it for busyAfter. It ignores errors, because the probe will
-// find their cause.
+// keepOnce renews the lease if the last renewal is older than busyAfter. It ignores errors, because the probe will find
+// their cause.
 func (s *Store) keepOnce(ctx context.Context) {
 	m, now, sent := s.member, s.identity.Load(), time.Now()
 	m.mu.Lock()
@@ -181,9 +183,9 @@ func (s *Store) keepOnce(ctx context.Context) {
 	}
 }
 
-// attend checks the other servers. It removes servers whose leases have expired, and cleans up after servers that no
-// longer exist: it interrupts their runs and releases their keys. If its own renewals were late, it first waits the
-// length of a lease, because an outage of the database makes the leases of all servers expire.
+// attend checks the other servers. It removes servers whose leases have expired. It cleans up after servers that no
+// longer exist: it interrupts their runs and releases their keys. It removes servers only if its own renewals were on
+// time for the length of a lease. Otherwise an outage of the database may have made the leases of all servers expire.
 func (s *Store) attend(ctx context.Context) error {
 	m := s.member
 	if m == nil || s.identity.Load().epoch == 0 {
@@ -234,7 +236,7 @@ func (s *Store) attend(ctx context.Context) error {
 	return nil
 }
 
-// expire removes the servers whose leases have expired. From then on their runs cannot be written.
+// expire removes the servers whose leases have expired. These servers can then no longer write their runs.
 func (s *Store) expire(ctx context.Context) error {
 	var gone []serverRow
 	if err := s.write.NewRaw("DELETE FROM servers WHERE lease_until < clock_timestamp() AND id <> ? RETURNING id, epoch, address", s.identity.Load().server).Scan(ctx, &gone); err != nil {
@@ -247,7 +249,7 @@ func (s *Store) expire(ctx context.Context) error {
 	return nil
 }
 
-// displaced returns the reason why this server needs a new epoch, for the log.
+// displaced returns the reason why this server needs a new epoch, as a text for the log.
 func (s *Store) displaced() string {
 	if s.member != nil {
 		return "another server ended the lease of this one"
@@ -255,7 +257,7 @@ func (s *Store) displaced() string {
 	return "another server has used the database in the meantime"
 }
 
-// leave removes a member that stops, so that the others need not wait until its lease expires.
+// leave removes this server from the group when it stops, so that the others do not wait until its lease expires.
 func (s *Store) leave() error {
 	now := s.identity.Load()
 	if s.member == nil || now.epoch == 0 || s.probe.now() != "" || s.member.left.Swap(true) {
@@ -265,7 +267,7 @@ func (s *Store) leave() error {
 	defer cancel()
 	_, err := s.write.ExecContext(ctx, "DELETE FROM servers WHERE id = ? AND epoch = ?", now.server, now.epoch)
 	if outageOf(err) != "" || errors.Is(err, context.DeadlineExceeded) {
-		return nil // the lease will expire
+		return nil // another server removes this one when its lease expires
 	}
 	return wrap("leave the database", err)
 }

@@ -88,8 +88,8 @@ func (s *Store) SetRole(ctx context.Context, workspace, user string, role regist
 	})
 }
 
-// changed revokes the invitations of a user who has lost the administrator role, and checks that the workspace still
-// has an administrator.
+// changed revokes the invitations of a user who is no longer an administrator, and checks that the workspace still has
+// an administrator.
 func changed(ctx context.Context, tx bun.Tx, workspace, user string, role registry.Role) error {
 	if role != registry.Administrator {
 		if err := revokeProviderRoles(ctx, tx, workspace, user); err != nil {
@@ -99,8 +99,8 @@ func changed(ctx context.Context, tx bun.Tx, workspace, user string, role regist
 	return stillAdministered(ctx, tx, workspace)
 }
 
-// RemoveMember removes a membership, and the user's tokens and invitations in the workspace. Errors: NoWorkspace,
-// NotFound, Conflict if the workspace would have no administrator.
+// RemoveMember removes a membership. It also removes the user's tokens and invitations in the workspace. Errors:
+// NoWorkspace, NotFound, Conflict if the workspace would have no administrator.
 func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at time.Time) error {
 	if impossible(user) {
 		return noMember(user)
@@ -138,7 +138,7 @@ func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time)
 	return err
 }
 
-// join makes a user a member, or changes a member's role.
+// join makes a user a member with a role, or changes the role of a member.
 func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	_, err := tx.NewInsert().Model(&row).On("CONFLICT (workspace_id, user_id) DO UPDATE").Set("role = excluded.role").Exec(ctx)
 	if orphan(err) {
@@ -147,7 +147,7 @@ func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	return err
 }
 
-// stillAdministered rejects a change that would leave the workspace without an administrator.
+// stillAdministered returns Conflict if the workspace has no administrator, so that the transaction is rolled back.
 func stillAdministered(ctx context.Context, tx bun.Tx, workspace string) error {
 	n, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.role = ?", string(registry.Administrator)).Count(ctx)
 	if err == nil && n == 0 {

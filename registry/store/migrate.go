@@ -17,15 +17,16 @@ import (
 
 // Migration is one change of the database schema. AppliedAt is nil while it is pending.
 type Migration struct {
-	Name      string // timestamp and subject: 20261121010000_create_agents
+	Name      string // timestamp and subject, for example 20261121010000_create_agents
 	AppliedAt *time.Time
 }
 
-// migrationLock is the key of PostgreSQL's advisory lock. It makes servers that start at the same time migrate one
-// after the other.
+// migrationLock is the key of the advisory lock in PostgreSQL for migrations. If several servers start at the same
+// time, they migrate one after the other.
 const migrationLock = 0x6174656c
 
-// Migrate applies pending migrations and returns their names. It rejects a schema with migrations that this program does not have.
+// Migrate applies pending migrations and returns their names. It returns an error if the schema has migrations that
+// this program does not contain.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	var applied []string
 	err := s.alone(ctx, func(ctx context.Context) error {
@@ -52,7 +53,8 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return applied, wrap("migrate database", err)
 }
 
-// MigrationStatus lists every migration, oldest first. It rejects a schema with migrations that this program does not have.
+// MigrationStatus lists all migrations, oldest first. It returns an error if the schema has migrations that this
+// program does not contain.
 func (s *Store) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	m, err := s.migrator()
 	if err != nil {
@@ -93,14 +95,14 @@ func (s *Store) migrator(options ...migrate.MigratorOption) (*migrate.Migrator, 
 	return migrate.NewMigrator(s.write, all, options...), nil
 }
 
-// markApplied records a migration within its own transaction. The migrator records it only after the commit, so a kill
-// between the two would leave an applied migration pending.
+// markApplied records a migration in the migration's own transaction. The migrator records it only after the commit. If
+// the process were killed in between, the applied migration would count as pending.
 func markApplied(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO bun_migrations (name, group_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", m.Name, m.GroupID)
 	return err
 }
 
-// refuseUnknown rejects a database with migrations that this program does not have.
+// refuseUnknown returns an error if the database has migrations that this program does not contain.
 func refuseUnknown(ctx context.Context, m *migrate.Migrator) error {
 	missing, err := m.MissingMigrations(ctx)
 	if err != nil || len(missing) == 0 {
@@ -119,8 +121,8 @@ func refuseUnknown(ctx context.Context, m *migrate.Migrator) error {
 		newest.Name)
 }
 
-// alone runs f while no other process migrates. SQLite needs no further lock: every migration locks the file for
-// writing, and only one server uses the data directory.
+// alone runs f while no other process migrates. SQLite needs no additional lock, because every migration locks the file
+// for writing and only one server uses the data directory.
 func (s *Store) alone(ctx context.Context, f func(context.Context) error) (err error) {
 	if s.dialect != postgresDialect {
 		// Migrations may use temporary files, because sorting an index over all runs may need much memory.

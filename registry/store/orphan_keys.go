@@ -7,13 +7,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// orphans is a set of idempotency keys that the database may still contain for this server although no request uses
-// them. A key becomes an orphan if the database does not answer while it is reserved or released. A repeated request
-// may take over an orphan. Otherwise it would wait for a request that does not exist.
+// orphans is a set of idempotency keys that the database may still contain, although no request of this server uses
+// them. A key becomes an orphan if the database does not answer while the key is reserved or released. A repeated
+// request may take over an orphan. Otherwise the repeated request would wait for a request that does not exist.
 type orphans struct {
 	mu       sync.Mutex
 	keys     map[registry.KeyRef]bool
-	reserved map[registry.KeyRef]chan struct{} // keys that are being reserved; the channel is closed at the end
+	reserved map[registry.KeyRef]chan struct{} // keys that a goroutine is reserving; the channel is closed when it has finished
 }
 
 const maxOrphans = 10_000
@@ -25,7 +25,7 @@ func newOrphans() *orphans {
 func (o *orphans) add(ref registry.KeyRef) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.keys) >= maxOrphans { // drop any key; its repeated requests wait until it expires
+	if len(o.keys) >= maxOrphans { // drop any key; repeated requests with this key wait until it expires
 		for other := range o.keys {
 			delete(o.keys, other)
 			break
@@ -34,7 +34,7 @@ func (o *orphans) add(ref registry.KeyRef) {
 	o.keys[ref] = true
 }
 
-// enter waits until no other goroutine reserves the same key, and reports whether the key is an orphan. The caller must
+// enter waits until no other goroutine reserves the same key. It reports whether the key is an orphan. The caller must
 // call leave.
 func (o *orphans) enter(ctx context.Context, ref registry.KeyRef) (orphan bool, leave func(), err error) {
 	for {

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// outage is a reason why the database cannot be used, as a sentence for people. "" means that it can be used.
+// outage is the reason why the database cannot be used, as a sentence for people. It is "" if the database can be used.
 type outage string
 
 const (
@@ -32,13 +32,13 @@ const (
 	stuck       outage = "A write to the database does not finish."
 )
 
-// fault returns the error for clients. err, its cause, is only logged.
+// fault returns the error for clients. The cause err is only logged.
 func (o outage) fault(err error) *fault.Error {
 	return &fault.Error{Code: fault.StorageUnavailable, Message: string(o), Err: err}
 }
 
-// outageOf returns the reason why the database failed, "" if the error has another cause, such as a violated constraint
-// or a cancelled request.
+// outageOf returns the reason why the database failed. It returns "" if the error has another cause, such as a violated
+// constraint or a cancelled request.
 func outageOf(err error) outage {
 	var refused *pgconn.PgError
 	var own *sqlite.Error
@@ -61,7 +61,7 @@ func outageOf(err error) outage {
 	return ""
 }
 
-// cutOff reports whether an error means that a connection to PostgreSQL could not be opened, was closed, or timed out.
+// cutOff reports whether an error means that a connection to PostgreSQL could not be opened, was closed or timed out.
 func cutOff(err error) bool {
 	var network net.Error
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, os.ErrDeadlineExceeded, context.DeadlineExceeded} {
@@ -72,7 +72,7 @@ func cutOff(err error) bool {
 	return errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
-// postgresOutage classifies an error by its SQLSTATE.
+// postgresOutage returns the outage that an SQLSTATE code of PostgreSQL means.
 func postgresOutage(state string) outage {
 	switch state {
 	case "53100":
@@ -95,7 +95,7 @@ func postgresOutage(state string) outage {
 	return ""
 }
 
-// sqliteOutage classifies an error by its result code, whose low byte is the primary code.
+// sqliteOutage returns the outage that a result code of SQLite means. The low byte of the code is the primary code.
 func sqliteOutage(code int) outage {
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:

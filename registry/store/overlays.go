@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// InsertOverlay stores the changes of a run. Error: NotFound if the project no longer exists.
+// InsertOverlay stores the changes that a run proposes. Error: NotFound if the project does not exist.
 func (s *Store) InsertOverlay(ctx context.Context, o registry.Overlay) error {
 	row, err := overlayRowOf(o)
 	if err != nil {
@@ -47,7 +47,8 @@ func (s *Store) Overlay(ctx context.Context, workspace, project, id string) (reg
 
 func noOverlay() error { return fault.New(fault.NotFound, "Overlay not found.") }
 
-// DecideOverlay stores a decision that does not change the project. Error: Conflict if another decision came first.
+// DecideOverlay stores a decision that does not change the project. Error: Conflict if another decision was stored
+// first.
 func (s *Store) DecideOverlay(ctx context.Context, o registry.Overlay) error {
 	return s.change(ctx, "decide overlay", func(ctx context.Context, tx bun.Tx) error { return s.decideOverlay(ctx, tx, o) })
 }
@@ -65,7 +66,7 @@ func (s *Store) decideOverlay(ctx context.Context, tx bun.Tx, o registry.Overlay
 	if err := expectRow(result, fault.New(fault.Conflict, "Somebody else has already decided about this overlay. Read it again.")); err != nil {
 		return err
 	}
-	switch o.Status { //nolint:exhaustive // in all other states the overlay is still open
+	switch o.Status { //nolint:exhaustive // with every other status the overlay is still open
 	case registry.OverlayAccepted:
 		return endTasks(ctx, tx, registry.TaskAccepted, "", s.now(), "t.overlay_id = ?", o.ID)
 	case registry.OverlayRejected:
@@ -120,7 +121,7 @@ func (s *Store) CountOpenOverlays(ctx context.Context, workspace, project string
 	return int(n), wrap("count overlays", err)
 }
 
-// ExpireOverlays ends the open overlays of all workspaces whose time for a decision is over, and returns their number.
+// ExpireOverlays ends the open overlays, of all workspaces, whose time for a decision is over. It returns their number.
 func (s *Store) ExpireOverlays(ctx context.Context, now time.Time) (int, error) {
 	var expired int64
 	err := s.change(ctx, "expire overlays", func(ctx context.Context, tx bun.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PackageLock returns the lock of a list of packages. found is false if there is none.
+// PackageLock returns the package lock for a list of packages. found is false if there is none.
 func (s *Store) PackageLock(ctx context.Context, workspace, agentID, list string) (lock registry.PackageLock, found bool, err error) {
 	var row packageLockRow
 	err = s.read.NewSelect().Model(&row).Where("p.workspace_id = ?", workspace).Where("p.agent_id = ?", agentID).Where("p.list = ?", list).Scan(ctx)
@@ -26,7 +26,7 @@ func (s *Store) PackageLock(ctx context.Context, workspace, agentID, list string
 	return lock, err == nil, wrap("read package lock", err)
 }
 
-// PackageLocks returns the locks of a workspace for drafts and inline programs. Versions have their own locks.
+// PackageLocks returns the package locks of a workspace for drafts and inline programs. Versions have separate locks.
 func (s *Store) PackageLocks(ctx context.Context, workspace string) ([]registry.PackageLock, error) {
 	var rows []packageLockRow
 	err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.agent_id, p.list").Scan(ctx)
@@ -39,7 +39,7 @@ func (s *Store) PackageLocks(ctx context.Context, workspace string) ([]registry.
 	return locks, wrap("list package locks", err)
 }
 
-// PutPackageLock stores the lock of a list of packages, or replaces it.
+// PutPackageLock stores the package lock for a list of packages. It replaces an existing lock.
 func (s *Store) PutPackageLock(ctx context.Context, lock registry.PackageLock) error {
 	text, err := encode(lock.Lock)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) PutPackageLock(ctx context.Context, lock registry.PackageLock) e
 	})
 }
 
-// UsePackageLock records that a lock was used.
+// UsePackageLock stores the time at which a package lock was used.
 func (s *Store) UsePackageLock(ctx context.Context, workspace, agentID, list string, at time.Time) error {
 	return s.change(ctx, "use package lock", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewUpdate().Model((*packageLockRow)(nil)).Set("used_at = ?", instant(at)).
@@ -64,7 +64,7 @@ func (s *Store) UsePackageLock(ctx context.Context, workspace, agentID, list str
 	})
 }
 
-// DropPackageLocks deletes the locks of a workspace that were not used since a time.
+// DropPackageLocks deletes the package locks of a workspace that were not used since a time.
 func (s *Store) DropPackageLocks(ctx context.Context, workspace string, before time.Time) error {
 	return s.change(ctx, "drop package locks", func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewDelete().Model((*packageLockRow)(nil)).Where("workspace_id = ?", workspace).Where("used_at < ?", instant(before)).Exec(ctx)
@@ -72,7 +72,8 @@ func (s *Store) DropPackageLocks(ctx context.Context, workspace string, before t
 	})
 }
 
-// VersionLocks returns the locks of all versions of a workspace, those of deleted agents too, sorted by name and version.
+// VersionLocks returns the package locks of all versions of a workspace, sorted by name and version. It includes
+// versions of deleted agents.
 func (s *Store) VersionLocks(ctx context.Context, workspace string) ([]registry.VersionLock, error) {
 	var rows []struct{ AgentID, Agent, Version, Spec string }
 	err := s.read.NewSelect().TableExpr("versions AS v").Join("JOIN agents AS a ON a.id = v.agent_id").

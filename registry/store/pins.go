@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ReplacePins replaces an owner's pins; an empty list removes them all. An existing pin keeps its time. Of each pin it
-// uses the owner, the label, the agent's ID, the version part of the reference, and the time. Error: NotFound for a
-// deleted agent.
+// ReplacePins replaces all pins of an owner. An empty list removes them. A pin that existed before keeps its time. Of
+// each given pin, ReplacePins uses the owner, the label, the agent's ID, the version part of the reference, and the
+// time. Error: NotFound for a deleted agent.
 func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins []registry.Pin) error {
 	rows := make([]pinRow, 0, len(pins))
 	for _, p := range pins {
@@ -53,8 +53,8 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 	})
 }
 
-// keepExisting locks the agents of pins until the transaction ends, and returns NotFound if one is deleted. So a
-// concurrent deletion of the agent either finds the pins, or is found here.
+// keepExisting locks the agents of pins until the transaction ends. It returns NotFound if an agent is deleted. A
+// concurrent deletion of the agent either waits and then finds the pins, or comes first and causes the error.
 func (s *Store) keepExisting(ctx context.Context, tx bun.Tx, workspace string, pins []pinRow) error {
 	wanted := make([]string, 0, len(pins))
 	for _, p := range pins {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// watchEvery is the interval of checking the database, and watchFor the timeout of a check. Together they limit how
-	// long a request waits for a database that does not answer.
+	// watchEvery is the interval between checks of the database. watchFor is the timeout of a check. Together they limit
+	// how long a request waits for a database that does not answer.
 	watchEvery = 250 * time.Millisecond
 	watchFor   = 1250 * time.Millisecond
 	// probeEvery is the interval between test writes while the database is healthy. A test write syncs the disk.
@@ -23,8 +23,8 @@ const (
 	// leastFree is the free space in bytes that the disk of a SQLite database must have. A test write does not detect a
 	// full disk, because the log may have space that was allocated earlier.
 	leastFree = 16 << 20
-	// patienceWithOwn is the time for which writes of this server may use SQLite's writing connection. After that, runs
-	// are refused.
+	// patienceWithOwn is the time for which writes of this server may use SQLite's writing connection without
+	// interruption. After this time, the server refuses runs.
 	patienceWithOwn = 10 * time.Second
 )
 
@@ -35,12 +35,12 @@ type probe struct {
 
 	unsettled atomic.Bool // Settle failed and must be repeated
 
-	checking sync.Mutex // guards the next fields; check holds it
-	written  time.Time  // last successful probe of a write
-	held     time.Time  // since when writes of this server use SQLite's writing connection; zero if they do not
+	checking sync.Mutex // guards the next two fields; check locks it
+	written  time.Time  // time of the last successful test write
+	held     time.Time  // since this time other writes of this server use SQLite's writing connection; zero if it is free
 
 	mu  sync.Mutex
-	why outage // why runs cannot be recorded; "" if they can
+	why outage // reason why runs cannot be recorded; "" if they can
 }
 
 func (p *probe) now() outage {
@@ -49,8 +49,8 @@ func (p *probe) now() outage {
 	return p.why
 }
 
-// set changes the state and reports whether it differs from the previous one. The state damaged is final, because a
-// damaged database may still accept some writes.
+// set changes the state and reports whether it has changed. The state damaged never changes, because a damaged database
+// may still accept some writes.
 func (p *probe) set(why outage) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *probe) set(why outage) bool {
 	return true
 }
 
-// Ready returns an error while this server cannot record runs. Error: StorageUnavailable, with the reason.
+// Ready returns an error while this server cannot record runs: StorageUnavailable, with the reason.
 func (s *Store) Ready() error {
 	if why := s.probe.now(); why != "" {
 		return why.fault(nil)
@@ -69,20 +69,20 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// noticed examines the error of a statement. If the database failed, runs are refused until a probe succeeds. noticed
-// ignores the errors of the probe itself. Otherwise each failed probe would request the next one, and the probe would
-// always use SQLite's only writing connection.
+// noticed examines the error of a statement. If the database failed, the server refuses runs until a probe succeeds.
+// noticed ignores the errors of the probe itself. Otherwise each failed probe would start the next probe, and SQLite's
+// only writing connection would always be in use.
 func (s *Store) noticed(ctx context.Context, err error) {
 	why := outageOf(err)
 	if s.exclusive == nil || why == "" || errors.Is(err, errRefused) || ctx.Value(probeKey{}) != nil {
 		return
 	}
-	if why != unreachable { // one connection may end while the database works; the probe decides
+	if why != unreachable { // a connection may end although the database works; the probe finds out
 		s.suspend(ctx, why, err)
 	}
 	select {
 	case s.probe.wake <- struct{}{}:
-	default: // a probe has already been requested
+	default: // the next probe has already been requested
 	}
 }
 
@@ -107,8 +107,8 @@ func (s *Store) watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// check examines whether this server can write to the database and still has its lock. If not, Ready returns the
-// reason.
+// check examines whether this server can write to the database and still holds its lock. If not, check stores the
+// reason, which Ready returns.
 func (s *Store) check(ctx context.Context) {
 	s.probe.checking.Lock()
 	defer s.probe.checking.Unlock()
@@ -157,7 +157,7 @@ func (s *Store) probeStatement() string {
 	return "UPDATE servers SET seen_at = '" + instant(s.now()).Format("2006-01-02 15:04:05.999999-07:00") + "'"
 }
 
-// examinePostgres checks the connection that has the lock, and tries to get the lock again if the connection is lost.
+// examinePostgres checks the connection that holds the lock. If the connection is lost, it tries to get the lock again.
 func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	ctx, cancel := context.WithTimeout(probing(ctx), watchFor)
 	defer cancel()
@@ -183,8 +183,8 @@ func (s *Store) examinePostgres(ctx context.Context, due bool) (outage, error) {
 	return outageOf(err), err
 }
 
-// beat runs a statement on the connection that has the lock. If a write is due, the statement writes a row. A server
-// that shares the database renews its lease with this write.
+// beat runs a statement on the connection that holds the lock. If a test write is due, the statement writes a row. A
+// server that shares the database renews its lease with this write.
 func (s *Store) beat(ctx context.Context, due bool) (held bool, err error) {
 	switch {
 	case !due:
@@ -197,7 +197,7 @@ func (s *Store) beat(ctx context.Context, due bool) (held bool, err error) {
 	return held, err
 }
 
-// examineSQLite measures the free space and, if a write is due, writes a row.
+// examineSQLite measures the free space of the disk. If a test write is due, it writes a row.
 func (s *Store) examineSQLite(ctx context.Context, due bool) (outage, error) {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(s.probe.dir, &disk); err != nil {
@@ -220,8 +220,8 @@ func (s *Store) examineSQLite(ctx context.Context, due bool) (outage, error) {
 	return outageOf(err), errors.Join(err, conn.Close())
 }
 
-// probeOn writes a row. If another process is known to hold the lock, probeOn waits only briefly for it: requests need
-// this connection and would wait too.
+// probeOn writes a row. If the probe knows that another process holds the lock, it waits only briefly, because other
+// requests need the same connection and would wait too.
 func (s *Store) probeOn(ctx context.Context, conn bun.Conn) error {
 	if s.probe.now() != locked {
 		_, err := conn.ExecContext(ctx, s.probeStatement())
@@ -235,7 +235,7 @@ func (s *Store) probeOn(ctx context.Context, conn bun.Conn) error {
 }
 
 // heldByOwn returns the state while other writes of this server use SQLite's only writing connection. Such a write may
-// take long, so the state is stuck only after patienceWithOwn.
+// take long. The state becomes stuck only after patienceWithOwn.
 func (s *Store) heldByOwn() outage {
 	if s.probe.held.IsZero() {
 		s.probe.held = time.Now()
@@ -246,8 +246,7 @@ func (s *Store) heldByOwn() outage {
 	return s.probe.now()
 }
 
-// resume starts a new epoch if another server has used the database in the meantime, or if this server has no epoch
-// yet.
+// resume starts a new epoch, if another server has used the database in the meantime or this server has no epoch yet.
 func (s *Store) resume(ctx context.Context) error {
 	ctx = probing(ctx)
 	if s.probe.unsettled.Load() {
@@ -273,14 +272,15 @@ func (s *Store) resume(ctx context.Context) error {
 
 type probeKey struct{}
 
-// probing returns a context for statements of the probe. They are executed while other statements are refused.
+// probing returns a context for the statements of the probe, which are executed even while other statements are
+// refused.
 func probing(ctx context.Context) context.Context { return context.WithValue(ctx, probeKey{}, true) }
 
-// errRefused reports that a statement was not sent to the database, because it would only wait.
+// errRefused reports that a statement was not sent to the database, because the statement would only wait.
 var errRefused = errors.New("not sent to the database")
 
-// refuse returns an error while every statement would only wait: for the lock of another process, for a write that does
-// not finish, or for a PostgreSQL server that does not answer.
+// refuse returns an error while every statement would only wait. A statement would wait for the lock of another
+// process, for a write that does not finish, or for a PostgreSQL server that does not answer.
 func (p *probe) refuse(ctx context.Context) error {
 	if ctx.Value(probeKey{}) != nil {
 		return nil
@@ -291,8 +291,8 @@ func (p *probe) refuse(ctx context.Context) error {
 	return nil
 }
 
-// links are the open connections to PostgreSQL. A frozen PostgreSQL server neither closes its connections nor answers,
-// so this server closes them to end the requests that wait.
+// links is the set of open connections to PostgreSQL. A frozen PostgreSQL server does not answer and does not close its
+// connections. This server then closes them, so that waiting requests end.
 type links struct {
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	probe *probe
@@ -310,7 +310,8 @@ func newLinks(p *probe) *links {
 	return &links{dial: (&net.Dialer{KeepAlive: time.Minute}).DialContext, probe: p, open: map[*link]struct{}{}}
 }
 
-// connect opens a connection to PostgreSQL. It fails at once while PostgreSQL is known not to answer.
+// connect opens a connection to PostgreSQL. While the probe knows that PostgreSQL does not answer, connect fails at
+// once.
 func (l *links) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := l.probe.refuse(ctx); err != nil {
 		return nil, err
@@ -333,7 +334,7 @@ func (l *links) cut() {
 	l.open = map[*link]struct{}{}
 	l.mu.Unlock()
 	for one := range all {
-		_ = one.Conn.Close() // nobody uses the connection any more
+		_ = one.Conn.Close() // an error does not matter, because the connection is no longer used
 	}
 }
 

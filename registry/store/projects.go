@@ -28,7 +28,7 @@ func (s *Store) CreateProject(ctx context.Context, p registry.Project, first reg
 	})
 }
 
-// Projects returns the projects of a workspace by name.
+// Projects returns the projects of a workspace, sorted by name.
 func (s *Store) Projects(ctx context.Context, workspace string) ([]registry.Project, error) {
 	var rows []projectRow
 	if err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.name").Scan(ctx); err != nil {
@@ -56,8 +56,7 @@ func (s *Store) Project(ctx context.Context, workspace, name string) (registry.P
 
 func noProject() error { return fault.New(fault.NotFound, "Project not found.") }
 
-// DeleteProject removes a project with its changes and overlays. Its files stay until a collection of garbage removes
-// them.
+// DeleteProject removes a project with its changes and overlays. The project's files stay until a cleanup removes them.
 func (s *Store) DeleteProject(ctx context.Context, workspace, id string) error {
 	return s.change(ctx, "delete project", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewDelete().Model((*projectRow)(nil)).Where("p.workspace_id = ?", workspace).Where("p.id = ?", id).Exec(ctx)
@@ -68,8 +67,9 @@ func (s *Store) DeleteProject(ctx context.Context, workspace, id string) error {
 	})
 }
 
-// ChangeProject stores a change of a project, and the decision about an overlay if there is one. p is the project after
-// the change. Errors: Conflict if another change came first, or another decision about the overlay.
+// ChangeProject stores a change of a project. If the change accepts an overlay, ChangeProject also stores that
+// decision. p is the project after the change. Errors: Conflict if another change, or another decision about the
+// overlay, was stored first.
 func (s *Store) ChangeProject(ctx context.Context, p registry.Project, change registry.ProjectChange, decided *registry.Overlay) error {
 	return s.change(ctx, "change project", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*projectRow)(nil)).Set("tree = ?", p.Tree).Set("change_number = ?", p.Change).Set("files = ?", p.Files).
@@ -133,7 +133,7 @@ func (s *Store) ProjectChanges(ctx context.Context, workspace, project, cursor s
 	return page, nil
 }
 
-// PutContents stores contents of a workspace. Contents that already exist get the new time.
+// PutContents stores file contents of a workspace. For a content that already exists, it only updates the time.
 func (s *Store) PutContents(ctx context.Context, workspace string, contents []registry.Content, now time.Time) error {
 	if len(contents) == 0 {
 		return nil
@@ -155,7 +155,7 @@ func orEmptyBytes(b []byte) []byte {
 	return b
 }
 
-// Contents returns contents of a workspace by digest. Contents that do not exist are left out.
+// Contents returns file contents of a workspace by digest. It omits contents that do not exist.
 func (s *Store) Contents(ctx context.Context, workspace string, digests []string) (map[string][]byte, error) {
 	var rows []contentRow
 	if len(digests) == 0 {
@@ -218,7 +218,7 @@ type changeRow struct {
 	Paths       string    `bun:"paths"`
 }
 
-// changedPaths is the JSON of the files that a change touched.
+// changedPaths is the JSON list of the files that a change touched.
 type changedPaths struct {
 	Touched int                   `json:"touched"`
 	Paths   []registry.PathChange `json:"paths"`

@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ShareUse stores this server's counts of runs and CPU time for quotas, so that other servers can add them to theirs.
+// ShareUse stores the counts of runs and CPU time that this server has made for quotas. Other servers add them to their
+// own counts.
 func (s *Store) ShareUse(ctx context.Context, all []registry.ServerUse) error {
 	if len(all) == 0 {
 		return nil
@@ -23,7 +24,7 @@ func (s *Store) ShareUse(ctx context.Context, all []registry.ServerUse) error {
 	return wrap("share the use of quotas", err)
 }
 
-// OthersUse returns the counts of the other servers for quotas.
+// OthersUse returns the counts that the other servers have stored for quotas.
 func (s *Store) OthersUse(ctx context.Context) ([]registry.ServerUse, error) {
 	var rows []quotaShareRow
 	if err := s.read.NewSelect().Model(&rows).Where("qs.server_id <> ?", s.ServerID()).Scan(ctx); err != nil {

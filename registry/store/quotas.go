@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Quota returns a workspace's overrides of the server's default quota.
+// Quota returns the limits that a workspace has instead of the server's default quota.
 func (s *Store) Quota(ctx context.Context, workspace string) (registry.OwnQuota, error) {
 	var row quotaRow
 	err := s.read.NewSelect().Model(&row).Where("q.workspace_id = ?", workspace).Scan(ctx)
@@ -25,7 +25,7 @@ func (s *Store) Quota(ctx context.Context, workspace string) (registry.OwnQuota,
 	}, wrap("read quota", err)
 }
 
-// PutQuota stores a workspace's overrides of the server's default quota.
+// PutQuota stores the limits that a workspace has instead of the server's default quota.
 func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQuota) error {
 	row := quotaRow{
 		WorkspaceID: workspace, ConcurrentRuns: q.ConcurrentRuns, RunsPerDay: q.RunsPerDay, CPUSecondsPerDay: q.CPUSecondsPerDay, StorageBytes: q.StorageBytes,
@@ -36,7 +36,7 @@ func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQu
 	return wrap("store quota", err)
 }
 
-// RunsSince counts the runs of a workspace that were requested at or after a time, and adds up their CPU time.
+// RunsSince returns the number of a workspace's runs that were requested at or after a time, and their total CPU time.
 func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error) {
 	var use registry.DayUse
 	err := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("count(*), COALESCE(sum(r.cpu_ms), 0.0)").
@@ -44,10 +44,10 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 	return use, wrap("count runs", err)
 }
 
-// Stored adds up a workspace's stored data in bytes: code of drafts, their history and versions; files, changes and
-// overlays of projects; inputs, outputs and events of runs; stored responses to repeated requests. Content that several
-// versions share counts once for each of them. It reads the sizes of all rows of the workspace, so it is too slow for
-// every request.
+// Stored returns the total size in bytes of a workspace's stored data: code of drafts, their history and versions;
+// files, changes and overlays of projects; inputs, outputs and events of runs; stored responses to repeated requests.
+// If several versions share a content, it counts once for each version. Stored reads the sizes of all rows of the
+// workspace, so it is too slow for every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
@@ -75,8 +75,8 @@ func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	return total + events + records + blobs, err
 }
 
-// storedProjects adds up the sizes of the changes, overlays and tasks of a workspace's projects. It does not include
-// their files, which Stored counts as contents.
+// storedProjects returns the total size of the changes, overlays and tasks of a workspace's projects. It does not
+// include the files of projects, which Stored counts as contents.
 func (s *Store) storedProjects(ctx context.Context, workspace string) (total int64, err error) {
 	for table, columns := range map[string][]string{"project_changes": {"summary", "paths"}, "overlays": {"summary", "entries"}, "tasks": {"input", "feedback", "summary", "description", "program"}} {
 		var bytes int64
@@ -98,7 +98,7 @@ func (s *Store) sizeOf(alias string, columns []string) string {
 	return "COALESCE(sum(" + strings.Join(sizes, " + ") + "), 0)"
 }
 
-// storedBlobs adds up the sizes of the blobs of a workspace's versions.
+// storedBlobs returns the total size of the blobs of a workspace's versions.
 func (s *Store) storedBlobs(ctx context.Context, workspace string) (int64, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).Column("agent_id", "version", "files_digest").

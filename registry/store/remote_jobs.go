@@ -22,21 +22,21 @@ type remoteJobRow struct {
 	CreatedAt   time.Time `bun:"created_at"`
 }
 
-// KeepRemoteJob stores the job of a run at another service. If the server then stops, the run is not interrupted: it
-// stays unfinished until a server continues or ends it.
+// KeepRemoteJob stores the job of a run at another service. If the server then stops, the run is not marked as
+// interrupted. It stays unfinished until a server continues or ends it.
 func (s *Store) KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error {
 	row := remoteJobRow{RunID: job.RunID, WorkspaceID: job.Workspace, Handle: job.Handle, Request: job.Request, CreatedAt: instant(s.now())}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (run_id) DO NOTHING").Exec(ctx)
 	return wrap("keep a remote job", err)
 }
 
-// RemoteJobs lists the stored jobs at other services without their handles and requests, the oldest first.
+// RemoteJobs lists the stored jobs at other services, oldest first. It omits their handles and requests.
 func (s *Store) RemoteJobs(ctx context.Context) ([]registry.RemoteJob, error) {
 	return s.listJobs(ctx, "TRUE")
 }
 
-// LeftJobs lists, in the form of RemoteJobs, the jobs that this server may continue: those whose runs have ended,
-// belong to this server, or belong to a server that has ended.
+// LeftJobs lists the jobs that this server may continue, in the same form as RemoteJobs. These are jobs of runs that
+// have ended, of runs of this server, and of runs whose server has ended.
 func (s *Store) LeftJobs(ctx context.Context) ([]registry.RemoteJob, error) {
 	by := *s.identity.Load()
 	return s.listJobs(ctx, "NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = j.run_id AND r.status IN ("+unfinished+") AND "+atWork("r")+
@@ -68,7 +68,7 @@ func (s *Store) RemoteJob(ctx context.Context, runID string) (registry.RemoteJob
 	return registry.RemoteJob{RunID: row.RunID, Workspace: row.WorkspaceID, Handle: row.Handle, Request: json.RawMessage(row.Request)}, nil
 }
 
-// HasRemoteJob reports whether a job of a run at another service is stored.
+// HasRemoteJob reports whether a job at another service is stored for a run.
 func (s *Store) HasRemoteJob(ctx context.Context, runID string) (bool, error) {
 	has, err := s.write.NewSelect().Model((*remoteJobRow)(nil)).Where("j.run_id = ?", runID).Exists(ctx)
 	return has, wrap("find a remote job", err)
@@ -80,16 +80,16 @@ func (s *Store) ForgetRemoteJob(ctx context.Context, runID string) error {
 	return wrap("forget a remote job", err)
 }
 
-// AdoptRun makes this server the owner of an unfinished run whose server has ended and whose job is stored. It reports
-// whether this server now owns the run. It returns false if the lease of this server has ended, even if the server has
-// not noticed that yet.
+// AdoptRun makes this server the owner of an unfinished run, if the run's server has ended and the run's job is stored.
+// It reports whether this server now owns the run. It returns false if the lease of this server has ended, even if the
+// server has not noticed this yet.
 func (s *Store) AdoptRun(ctx context.Context, workspace, id string) (bool, error) {
 	owned, err := s.adoptRun(ctx, s.write, workspace, id)
 	return owned, wrap("adopt run", err)
 }
 
-// AdoptAndForget is AdoptRun for a program that no longer needs its stored job. It adopts the run and removes the job
-// in one transaction, so that no other server can continue the program from this job.
+// AdoptAndForget is like AdoptRun, for a run whose stored job is no longer needed. It adopts the run and removes the
+// job in one transaction, so that no other server continues the program from this job.
 func (s *Store) AdoptAndForget(ctx context.Context, workspace, id string) (owned bool, err error) {
 	err = s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if owned, err = s.adoptRun(ctx, tx, workspace, id); err != nil || !owned {

@@ -12,30 +12,31 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// eventsAtOnce is the number of events that one transaction removes. An event may have 32 KiB, so a transaction removes at
-// most 64 MiB.
+// eventsAtOnce is the maximum number of events that one transaction removes. An event has at most 32 KiB, so a
+// transaction removes at most 64 MiB.
 const eventsAtOnce = 2000
 
-// RunSweep removes old runs, step by step. It stores its position, so that it reads each run only once.
+// RunSweep removes old runs step by step. It keeps its position, so that it examines each run only once.
 type RunSweep struct {
 	store  *Store
 	before time.Time
 	keep   int
-	after  string // ID of the last examined run
+	after  string // ID of the run that was examined last
 	bounds map[versionKey]*runKey
 }
 
 type versionKey struct{ agentID, version string }
 
-// SweepRuns returns a sweep, in all workspaces, of the ended runs that were requested before a time. It keeps the
-// newest keep runs of every version and draft, and runs whose approval or proposed changes still wait for a person.
+// SweepRuns returns a sweep over the ended runs, of all workspaces, that were requested before a time. The sweep does
+// not remove the newest keep runs of each version and draft. It does not remove runs whose approval or proposed changes
+// wait for a person.
 func (s *Store) SweepRuns(before time.Time, keep int) *RunSweep {
 	return &RunSweep{store: s, before: before, keep: keep, bounds: map[versionKey]*runKey{}}
 }
 
-// Next examines up to limit runs, removes the old ones with their events, and returns their number. more is false when
-// no runs are left to examine. It searches without a lock, and its transactions are small, so that other writers hardly
-// wait.
+// Next examines up to limit runs, removes the old ones with their events, and returns the number of removed runs. more
+// is false if no runs remain to be examined. Next searches without a lock and uses small transactions, so that other
+// writers hardly wait.
 func (w *RunSweep) Next(ctx context.Context, limit int) (removed int, more bool, err error) {
 	rows, err := w.candidates(ctx, limit)
 	if err != nil || len(rows) == 0 {
@@ -60,7 +61,8 @@ func (w *RunSweep) Next(ctx context.Context, limit int) (removed int, more bool,
 	return removed, true, nil
 }
 
-// candidates returns the next ended runs before the time that no open overlay or pending approval refers to.
+// candidates returns the next ended runs from before the time. It omits runs to which an open overlay or a pending
+// approval refers.
 func (w *RunSweep) candidates(ctx context.Context, limit int) (rows []runRow, err error) {
 	err = w.store.read.NewSelect().Model(&rows).Column("id", "agent_id", "workspace_id", "version", "created_at").
 		Where("r.id > ?", w.after).Where("r.id < ?", firstID(w.before)).Where("r.created_at < ?", instant(w.before)).
@@ -71,7 +73,7 @@ func (w *RunSweep) candidates(ctx context.Context, limit int) (rows []runRow, er
 	return rows, err
 }
 
-// old reports whether at least keep newer runs of the same version exist. A run of inline code has no version and is
+// old reports whether at least keep newer runs of the same version exist. A run of inline code has no version, so it is
 // always old.
 func (w *RunSweep) old(ctx context.Context, row runRow) (bool, error) {
 	if row.AgentID == "" || w.keep == 0 {
@@ -93,18 +95,19 @@ func (w *RunSweep) old(ctx context.Context, row runRow) (bool, error) {
 	return created.Before(bound.At) || created.Equal(bound.At) && row.ID < bound.ID, nil
 }
 
-// nthNewest returns the sort key of the nth newest run of the same version as a run, nil if there are fewer runs.
+// nthNewest returns the sort key of the nth newest run of the same version as the given run. It returns nil if there
+// are fewer runs.
 func (s *Store) nthNewest(ctx context.Context, of runRow, n int) (*runKey, error) {
 	var found runRow
 	err := s.newest(of.WorkspaceID, registry.RunFilter{Agent: of.AgentID, Version: of.Version}, nil, n).
 		ColumnExpr("merged.created_at").Limit(1).Offset(int64(n-1)).Scan(ctx, &found)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // there are fewer
+		return nil, nil //nolint:nilnil // fewer than n runs exist
 	}
 	return &runKey{At: found.CreatedAt.UTC(), ID: found.ID}, err
 }
 
-// removeRuns removes ended runs. It removes their events first and in several transactions, because a run may have many
+// removeRuns removes ended runs. It first removes their events in several transactions, because a run may have many
 // events.
 func (s *Store) removeRuns(ctx context.Context, ids []string) (int, error) {
 	for {
@@ -120,8 +123,8 @@ func (s *Store) removeRuns(ctx context.Context, ids []string) (int, error) {
 	return s.swept(ctx, "sweep runs", "DELETE FROM runs WHERE id IN (?) AND status NOT IN ("+unfinished+")", bun.List(ids))
 }
 
-// SweepEvents removes up to limit events of ended runs that were requested before a time. It keeps the runs, and
-// returns the number of removed events.
+// SweepEvents removes up to limit events of ended runs that were requested before a time. It does not remove the runs.
+// It returns the number of removed events.
 func (s *Store) SweepEvents(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep events", "DELETE FROM run_events WHERE (run_id, seq) IN (SELECT e.run_id, e.seq FROM run_events AS e JOIN runs AS r ON r.id = e.run_id "+
 		"WHERE e.run_id < ? AND r.created_at < ? AND r.status NOT IN ("+unfinished+") ORDER BY e.run_id, e.seq LIMIT ?)", firstID(before), instant(before), limit)
@@ -136,25 +139,25 @@ func (s *Store) swept(ctx context.Context, what, statement string, args ...any) 
 	return int(n), wrap(what, err)
 }
 
-// firstID returns an ID below every ID of a run that started at or after a time. IDs are UUIDs of version 7, which
-// begin with the milliseconds. So the primary key finds old runs. A further index would slow down the write of every
-// run.
+// firstID returns an ID that is below every ID of a run that started at or after a time. IDs are UUIDs of version 7,
+// which begin with the time in milliseconds. So the index of the primary key finds old runs. An additional index would
+// make every write of a run slower.
 func firstID(at time.Time) string {
 	ms := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
 	return ms[:8] + "-" + ms[8:]
 }
 
 const (
-	// spareShare is the divisor for the part of a SQLite file that may stay free: one tenth. New rows use this space
+	// spareShare is the divisor for the share of a SQLite file that may stay free: one tenth. New rows use this space
 	// before the file grows.
 	spareShare = 10
 	// vacuumPages is the maximum number of pages that one transaction frees.
 	vacuumPages = 1000
 )
 
-// Vacuum returns the space of removed rows to the file system, in small transactions, and returns the number of bytes.
-// It leaves some space for new rows. It does nothing on PostgreSQL, whose autovacuum makes the space of removed rows
-// usable again.
+// Vacuum returns the space of removed rows to the file system. It works in small transactions and returns the number of
+// bytes. It leaves some free space for new rows. On PostgreSQL it does nothing, because PostgreSQL's autovacuum makes
+// the space of removed rows usable again.
 func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	if s.dialect == postgresDialect {
 		return 0, nil
@@ -173,7 +176,7 @@ func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 			return freed, wrap("vacuum", err)
 		}
 		after, err := s.fileSpace(ctx)
-		if err != nil || after.free >= space.free { // the file was created without auto_vacuum
+		if err != nil || after.free >= space.free { // the file was created without auto_vacuum, so it cannot be vacuumed in steps
 			return freed, wrap("vacuum", err)
 		}
 		freed += (space.free - after.free) * after.pageSize
@@ -181,19 +184,20 @@ func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	return freed, wrap("vacuum", ctx.Err())
 }
 
-// vacuumStep frees up to a number of pages. The statement returns a row for each page, and frees all of them only if
-// all rows are read.
+// vacuumStep frees up to a number of pages. The statement returns one row per page. It frees all pages only if the
+// caller reads all rows.
 func (s *Store) vacuumStep(ctx context.Context, pages int64) error {
 	rows, err := s.write.QueryContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
 	if err != nil {
 		return err
 	}
-	for rows.Next() { //nolint:revive // the rows are empty
+	for rows.Next() { //nolint:revive // reading the rows is enough; they contain no data
 	}
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// fileSpace is the size of a SQLite database in pages.
+// fileSpace describes the size of a SQLite database: the number of pages, the number of free pages, and the bytes per
+// page.
 type fileSpace struct{ pages, free, pageSize int64 }
 
 func (s *Store) fileSpace(ctx context.Context) (space fileSpace, err error) {

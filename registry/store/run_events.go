@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// mostEvents is the maximum number of events in one response.
+	// mostEvents is the maximum number of events that one call returns.
 	mostEvents = 10_000
-	// pageBytes is the size after which a page of events ends, in bytes. A page has at least one event, however large.
+	// pageBytes is the size in bytes after which a page of events ends. A page contains at least one event, even if the
+	// event is larger.
 	pageBytes = 256 << 10
 )
 
-// AppendEvents stores events of a run that was begun. It skips events whose number already exists, so the call may be
-// repeated. Error: NotFound if the run was not begun.
+// AppendEvents stores events of a run. It skips events whose number already exists, so the call may be repeated. Error:
+// NotFound if the run was not recorded by BeginRun.
 func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events []runtimes.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -28,8 +29,8 @@ func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events 
 	return wrap("append events", s.runs.commit(w))
 }
 
-// Events returns up to limit events of a run that follow number from, in order, and fewer if they are large. A limit of 0
-// means the maximum. There are no further events if and only if it returns none.
+// Events returns up to limit events of a run, in order, starting after the number from. It returns fewer events if they
+// are large. A limit of 0 means the maximum. If it returns no events, there are no further events.
 func (s *Store) Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error) {
 	if impossible(runID) {
 		return []runtimes.Event{}, nil
@@ -55,7 +56,7 @@ func (s *Store) Events(ctx context.Context, workspace, runID string, from int64,
 	return events, wrap("read events", errors.Join(rows.Err(), rows.Close()))
 }
 
-// eventRow is the form of an event that bun reads; eventArgs writes it.
+// eventRow is the form in which bun reads an event. eventArgs writes the same columns.
 type eventRow struct {
 	bun.BaseModel `bun:"table:run_events,alias:e"`
 

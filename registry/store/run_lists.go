@@ -16,15 +16,15 @@ type runKey struct {
 	ID string    `json:"i"`
 }
 
-// ListRuns returns a page of runs, newest first, without input, output and program output. The filter's agent is an ID
-// or a name, which may be a former name or that of a deleted agent. Error: InvalidInput for a bad cursor.
+// ListRuns returns a page of runs, newest first, without input, output and program output. The agent in the filter is
+// an ID or a name. The name may be a former name, or the name of a deleted agent. Error: InvalidInput for a bad cursor.
 func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
 	if impossible(f.Agent, f.Version, string(f.Status), f.Parent) {
 		return registry.RunPage{Items: []registry.Run{}}, nil
 	}
 	if f.Agent != "" {
-		// The query uses a single ID instead of a condition on name or ID, because only for a single ID does the index
-		// return the rows in order.
+		// The query uses a single ID instead of a condition on name or ID. Only for a single ID does the index return the
+		// rows in order.
 		var err error
 		if f.Agent, err = s.agentID(ctx, workspace, f.Agent); err != nil {
 			return registry.RunPage{}, wrap("list runs", err)
@@ -43,15 +43,15 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 }
 
 // runRows reads the runs whose IDs are in a list or a subquery, newest first. The workspace condition is written so
-// that no index matches it. Otherwise SQLite would search all runs of the workspace for the IDs.
+// that no index matches it. With an index, SQLite would search all runs of the workspace for the IDs.
 func (s *Store) runRows(ctx context.Context, workspace string, ids any) (rows []runRow, err error) {
 	err = s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").ColumnExpr(s.inputPreview()+" AS input_preview").
 		Where("r.id IN (?)", ids).Where("r.workspace_id || '' = ?", workspace).OrderExpr("r.created_at DESC, r.id DESC").Scan(ctx)
 	return rows, err
 }
 
-// These constants limit the preview of a run's input in lists: its length in characters, and the size in bytes up to
-// which an input has a preview. A larger input would have to be read completely.
+// These constants limit the preview of a run's input in lists. previewChars is the length of a preview in characters.
+// An input of more than previewedBytes bytes has no preview, because the database would have to read it completely.
 const (
 	previewChars   = 200
 	previewedBytes = 16 << 10
@@ -63,15 +63,14 @@ func (s *Store) inputPreview() string {
 
 func afterRun(cursor string) (*runKey, error) {
 	if cursor == "" {
-		return nil, nil //nolint:nilnil // from the beginning
+		return nil, nil //nolint:nilnil // the list starts at the beginning
 	}
 	var after runKey
 	return &after, readCursor("runs", cursor, &after)
 }
 
-// newest returns a query for the IDs of the newest runs, at most take of them. It reads the newest runs of each state
-// from an index and merges them. An index for every filter, in the order of the list, would slow down the write of each
-// run.
+// newest returns a query for the IDs of the newest runs, at most take runs. The query reads the newest runs of each
+// state from an index and merges them. A separate index for every filter would make every write of a run slower.
 func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	states := registry.Statuses()
 	if f.Status != "" {
@@ -89,13 +88,13 @@ func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, ta
 	return s.read.NewSelect().ColumnExpr("merged.id").TableExpr("(?) AS merged", all).OrderExpr("merged.created_at DESC, merged.id DESC").Limit(int64(take))
 }
 
-// newestOf returns a query for the newest runs of one state. It reads a range of one index: of an agent or the whole
-// workspace, and of one version or all.
+// newestOf returns a query for the newest runs of one state. The query reads a range of one index: for an agent or the
+// whole workspace, and for one version or all versions.
 func (s *Store) newestOf(workspace string, status registry.Status, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	q := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("r.created_at, r.id").Where("r.status = ?", string(status)).
 		OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(take))
 	switch {
-	case f.Parent != "": // the same form as in the index, as below; few runs have one parent
+	case f.Parent != "": // the condition has the same form as in the index; few runs have the same parent
 		q.Where("r.parent_run_id <> ''").Where("r.parent_run_id = ?", f.Parent).Where("r.workspace_id || '' = ?", workspace)
 		if f.Agent != "" {
 			q.Where("r.agent_id = ?", f.Agent)
@@ -103,7 +102,7 @@ func (s *Store) newestOf(workspace string, status registry.Status, f registry.Ru
 	case f.Agent == "":
 		q.Where("r.workspace_id = ?", workspace)
 	default:
-		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // the same form as in the index; no workspace is needed
+		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // the condition has the same form as in the index; an agent belongs to one workspace, so no workspace condition is needed
 	}
 	if f.Version != "" {
 		q.Where("r.version = ?", f.Version)
@@ -117,7 +116,7 @@ func (s *Store) newestOf(workspace string, status registry.Status, f registry.Ru
 	return q
 }
 
-// runPage builds a page. One row more than the page size means that there is a next page.
+// runPage builds a page. If there is one row more than the page size, a next page exists.
 func runPage(rows []runRow, size int) (registry.RunPage, error) {
 	var page registry.RunPage
 	if len(rows) > size {

@@ -15,12 +15,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// unfinished lists the states of unfinished runs, in SQL.
+// unfinished lists the states of unfinished runs, as SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
-// BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that this server
-// has ended stays unchanged. Errors: RunInterrupted if the run belongs to another server, or another server ended it;
-// registry.ErrKeyReserved.
+// BeginRun records a run that has not ended, so that the record survives a crash of the server. It does not change a
+// run that this server has ended. Errors: RunInterrupted if the run belongs to another server, or if another server
+// ended the run; registry.ErrKeyReserved.
 func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	w, err := s.beginning(ctx, run)
 	if err != nil {
@@ -29,9 +29,9 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	return wrap("begin run", s.runs.commit(w))
 }
 
-// BeginAsked records a run together with its request for approval and the webhook about it. So a run never waits
-// without a request, and two requests with the same idempotency key create only one request for approval. Errors: those
-// of BeginRun.
+// BeginAsked records a run together with its request for approval and the webhook about the request. So no run waits
+// without a request, and two requests with the same idempotency key create only one request for approval. Its errors
+// are those of BeginRun.
 func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error {
 	w, err := s.beginning(ctx, run)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.App
 	}
 	return s.change(ctx, "begin run", func(ctx context.Context, tx bun.Tx) error {
 		once := func(key string, args ...any) (int64, error) {
-			result, err := tx.Tx.ExecContext(ctx, s.texts[key], args...) // not bun's own method, which replaces question marks
+			result, err := tx.Tx.ExecContext(ctx, s.texts[key], args...) // calls database/sql directly, because bun's own method would replace question marks
 			if err != nil {
 				return 0, err
 			}
@@ -59,7 +59,7 @@ func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.App
 	})
 }
 
-// beginning returns the write that records a run that has not ended.
+// beginning returns the write for a run that has not ended.
 func (s *Store) beginning(ctx context.Context, run registry.Run) (*write, error) {
 	if run.Status.Final() {
 		return nil, fmt.Errorf("run %s: %s is a final status", run.ID, run.Status)
@@ -82,8 +82,9 @@ func (s *Store) beginning(ctx context.Context, run registry.Run) (*write, error)
 	return w, nil
 }
 
-// FinishRun records the result of a run, its remaining events, and the use of its agent and of its workspace in one transaction. If the run
-// has already ended, FinishRun writes nothing and returns no error, so the call may be repeated.
+// FinishRun records the result of a run, its remaining events, and the usage of its agent and its workspace, in one
+// transaction. If the run has already ended, FinishRun writes nothing and returns no error. So the call may be
+// repeated.
 func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
 	if !run.Status.Final() {
 		return fmt.Errorf("finish run %s: %s is not a final status", run.ID, run.Status)
@@ -95,14 +96,14 @@ func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes
 	return wrap("finish run", s.runs.commit(w))
 }
 
-// finishing returns the write that records the result of a run.
+// finishing returns the write for the result of a run.
 func finishing(by identity, run registry.Run, events []runtimes.Event) (*write, error) {
 	row, bytes, err := runArgs(run, by)
 	if err != nil {
 		return nil, err
 	}
 	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events), metered: meteredOf(run.Workspace, run.Uses())}
-	if run.AgentID != "" && run.Version != registry.DraftVersion { // running a draft does not count as a use
+	if run.AgentID != "" && run.Version != registry.DraftVersion { // a run of a draft does not count as a use of the agent
 		at := run.CreatedAt
 		if run.FinishedAt != nil {
 			at = *run.FinishedAt
@@ -129,7 +130,8 @@ func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, er
 	return run, wrap("read run", err)
 }
 
-// RunSummary returns one run without its input, output and streams, and the size of these in bytes. Error: NotFound.
+// RunSummary returns one run without its input, output and output streams, and the total size of these in bytes. Error:
+// NotFound.
 func (s *Store) RunSummary(ctx context.Context, workspace, id string) (registry.Run, int64, error) {
 	if impossible(id) {
 		return registry.Run{}, 0, noRun(id)
@@ -152,9 +154,10 @@ func (s *Store) RunSummary(ctx context.Context, workspace, id string) (registry.
 	return run, row.Bytes, wrap("read run", err)
 }
 
-// InterruptRuns marks the runs that were queued or running when their server stopped as interrupted, in all workspaces,
-// and returns their number. The only server of the database calls it when it starts. Runs that wait for a person's
-// approval continue to wait, and runs with a job at another service continue to run.
+// InterruptRuns marks the runs that were queued or running when their server stopped as interrupted, in all workspaces.
+// It returns their number. A server calls it when it starts. A server that shares the database also calls it when
+// another server has ended. Runs that wait for a person's approval continue to wait. Runs with a job at another service
+// continue to run.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."})
 	if err != nil {
@@ -182,15 +185,15 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	return int(n), err
 }
 
-// interruptible is a condition for the unfinished runs of servers that have ended, without those that have a job at
-// another service. It begins with the condition of the index. Without that, the query would scan the whole table.
+// interruptible is the SQL condition for unfinished runs of servers that have ended, except for runs with a job at
+// another service. It begins with the condition of an index. Otherwise the query would read the whole table.
 var interruptible = unattended + " AND NOT EXISTS (SELECT 1 FROM remote_jobs AS j WHERE j.run_id = r.id)"
 
-// unattended is a condition for the unfinished runs of servers that have ended, including those that have a job at
+// unattended is the SQL condition for unfinished runs of servers that have ended. It includes runs with a job at
 // another service.
 var unattended = "r.status IN (" + unfinished + ") AND r.status <> 'awaiting_approval' AND NOT " + atWork("r")
 
-// runRow is a row of the table runs as bun reads it. runArgs returns the values for writing one.
+// runRow is the form in which bun reads a row of the table runs. runArgs returns the values for writing a row.
 type runRow struct {
 	bun.BaseModel `bun:"table:runs,alias:r"`
 
@@ -280,7 +283,8 @@ func (row *runRow) run() (registry.Run, error) {
 	}, nil
 }
 
-// runColumns lists the columns in the order of runArgs. The first two are the key and never change.
+// runColumns lists the columns in the order of runArgs. The first two columns are the key, and an update never changes
+// them.
 var runColumns = []string{
 	"id", "workspace_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
@@ -291,7 +295,7 @@ var runColumns = []string{
 	"error", "withheld", "input", "output", "stdout", "stderr",
 }
 
-// runArgs also returns the approximate size of the arguments in bytes.
+// runArgs returns the values for writing a run, and their approximate size in bytes.
 func runArgs(r registry.Run, by identity) ([]any, int, error) {
 	if !slices.Contains(registry.Statuses(), r.Status) {
 		return nil, 0, fmt.Errorf("%q is not the status of a run", r.Status)

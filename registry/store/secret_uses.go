@@ -9,10 +9,10 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// NoteSecretUses records the secrets that a run receives, in one transaction.
+// NoteSecretUses stores which secrets a run receives, in one transaction.
 func (s *Store) NoteSecretUses(ctx context.Context, uses []registry.SecretUse) error {
 	return s.change(ctx, "note uses of secrets", func(ctx context.Context, tx bun.Tx) error {
-		for _, use := range uses { // in the order of their names, to avoid deadlocks between two runs
+		for _, use := range uses { // the secrets are locked in the order of their names, so that two runs cannot deadlock
 			row := secretUseRow{
 				WorkspaceID: use.Workspace, AgentID: use.AgentID, Name: use.Name, UsedAt: instant(use.At), RunID: use.RunID,
 				RunAgentID: use.RunAgentID, RunAgent: use.RunAgent, Version: use.Version,
@@ -31,13 +31,13 @@ func (s *Store) NoteSecretUses(ctx context.Context, uses []registry.SecretUse) e
 	})
 }
 
-// useKey is the sort key of a list of uses.
+// useKey is the sort key of a list of secret uses.
 type useKey struct {
 	At time.Time `json:"t"`
 	ID string    `json:"i"`
 }
 
-// SecretUses returns a page of the uses of a secret, newest first. It includes uses of a removed secret. Error:
+// SecretUses returns a page of the uses of a secret, newest first. The secret may have been removed. Error:
 // InvalidInput for a bad cursor.
 func (s *Store) SecretUses(ctx context.Context, workspace, agentID, name, cursor string, limit int) (registry.SecretUses, error) {
 	page := registry.SecretUses{Items: []registry.SecretUse{}}
@@ -75,7 +75,7 @@ func (s *Store) SecretUses(ctx context.Context, workspace, agentID, name, cursor
 	return page, nil
 }
 
-// SecretDeclarations returns the declarations of secrets by versions and drafts of agents that are not deleted.
+// SecretDeclarations returns the secrets that versions and drafts declare. It omits deleted agents.
 func (s *Store) SecretDeclarations(ctx context.Context, workspace string) ([]registry.SecretDeclaration, error) {
 	each := s.dialect.eachSecret()
 	var rows []struct {
@@ -98,7 +98,7 @@ func (s *Store) SecretDeclarations(ctx context.Context, workspace string) ([]reg
 	return found, nil
 }
 
-// SweepSecretUses removes up to limit uses from before a time, in all workspaces, and returns their number.
+// SweepSecretUses removes up to limit uses that are older than a time, in all workspaces, and returns their number.
 func (s *Store) SweepSecretUses(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.swept(ctx, "sweep uses of secrets", "DELETE FROM secret_uses WHERE (workspace_id, agent_id, name, used_at, run_id) IN "+
 		"(SELECT u.workspace_id, u.agent_id, u.name, u.used_at, u.run_id FROM secret_uses AS u WHERE u.used_at < ? ORDER BY u.used_at LIMIT ?)", instant(before), limit)

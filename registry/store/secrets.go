@@ -11,7 +11,7 @@ import (
 )
 
 // PutSecret stores a secret. It replaces a secret with the same name and agent. Errors: NoWorkspace; Conflict if the
-// workspace already has most other secrets.
+// workspace already has most other secrets, where most is the maximum.
 func (s *Store) PutSecret(ctx context.Context, secret registry.Secret, most int) error {
 	return s.change(ctx, "store secret", func(ctx context.Context, tx bun.Tx) error {
 		if err := s.holdWorkspace(ctx, tx, secret.Workspace); err != nil {
@@ -38,13 +38,13 @@ func putSecret(ctx context.Context, tx bun.Tx, row secretRow) error {
 	return err
 }
 
-// Secrets returns the secrets of a workspace, by name.
+// Secrets returns the secrets of a workspace, sorted by name.
 func (s *Store) Secrets(ctx context.Context, workspace string) ([]registry.Secret, error) {
 	return s.secrets(ctx, "list secrets", s.read.NewSelect().Where("k.workspace_id = ?", workspace))
 }
 
-// SecretsOf returns the secrets with the given names that runs of an agent may receive: the agent's own, and those of
-// the workspace.
+// SecretsOf returns the secrets with the given names that runs of an agent may receive: secrets of the agent and
+// secrets of the workspace.
 func (s *Store) SecretsOf(ctx context.Context, workspace, agentID string, names []string) ([]registry.Secret, error) {
 	return s.secrets(ctx, "read secrets", s.read.NewSelect().
 		Where("k.workspace_id = ?", workspace).Where("k.agent_id IN (?)", bun.List([]string{"", agentID})).Where("k.name IN (?)", bun.List(names)))
@@ -80,8 +80,8 @@ func (s *Store) DeleteSecret(ctx context.Context, workspace, agentID, name strin
 
 func noSecret(name string) error { return fault.New(fault.NotFound, "Secret %s not found.", name) }
 
-// SecretKeys returns the number of secrets, in all workspaces, that each key has encrypted. The only server of the
-// database calls it when it starts.
+// SecretKeys returns, for each encryption key, the number of secrets in all workspaces that are encrypted with it. A
+// server calls it when it starts.
 func (s *Store) SecretKeys(ctx context.Context) (map[string]int, error) {
 	var rows []struct {
 		KeyID string `bun:"key_id"`
@@ -98,8 +98,8 @@ func (s *Store) SecretKeys(ctx context.Context) (map[string]int, error) {
 	return counts, nil
 }
 
-// ResealSecrets replaces the encrypted form of all secrets of all workspaces by the result of reseal, in one
-// transaction, and returns their number.
+// ResealSecrets replaces the encrypted form of every secret, in all workspaces, by the result of the function reseal.
+// It runs in one transaction and returns the number of secrets.
 func (s *Store) ResealSecrets(ctx context.Context, reseal func(registry.Secret) (keyID string, sealed []byte, err error)) (int, error) {
 	count := 0
 	err := s.change(ctx, "encrypt secrets anew", func(ctx context.Context, tx bun.Tx) error {

@@ -7,26 +7,27 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// identity identifies the server that writes with a store. The epoch is its fencing token: each server that registers
-// gets a higher epoch than all servers before it. A server cannot write rows that name another server or epoch.
+// identity identifies the server that writes with a store. The epoch is a fencing token: each server that registers
+// gets a higher epoch than all servers before. A server cannot write rows that contain another server or epoch.
 type identity struct {
 	server string
 	epoch  int64
 }
 
-// Settled holds the numbers of runs, idempotency keys and requests for approval of earlier servers that Settle ended.
+// Settled holds the numbers of runs, idempotency keys and requests for approval that Settle ended because their servers
+// no longer exist.
 type Settled struct{ Runs, Keys, Approvals int }
 
-// Settle registers this server as the owner of the database and ends the work of its predecessors: it interrupts their
-// unfinished runs, releases their unfinished idempotency keys and withdraws requests for approval whose runs they did not
-// record. A server calls it when it starts. If the database
-// cannot be written, the store repeats Settle when it can, and refuses runs until then.
+// Settle registers this server as the owner of the database and cleans up after earlier servers. It interrupts their
+// unfinished runs and releases their unfinished idempotency keys. It withdraws requests for approval whose runs were
+// never recorded. A server calls Settle when it starts. If the database cannot be written, the store refuses runs and
+// repeats Settle until it succeeds.
 func (s *Store) Settle(ctx context.Context) (done Settled, err error) {
 	defer func() { s.probe.unsettled.Store(err != nil) }()
 	if err := s.register(ctx); err != nil {
 		return done, err
 	}
-	if err := s.payArrears(ctx); err != nil { // otherwise these runs would be marked as interrupted
+	if err := s.payArrears(ctx); err != nil { // without this step, settle would mark the runs of the waiting records as interrupted
 		return done, err
 	}
 	if done, err = s.settle(ctx); err != nil {
@@ -48,9 +49,9 @@ func (s *Store) settle(ctx context.Context) (done Settled, err error) {
 	return done, s.dropShares(ctx)
 }
 
-// register gives this server a new epoch. A server that does not share the database removes all other servers. A member
-// only removes the row of an earlier process with the same data directory. That process has ended, because this one has
-// the lock of the directory.
+// register gives this server a new epoch. A server that does not share the database removes the rows of all other
+// servers. A member of a group only removes the row of an earlier process with the same data directory. That process
+// has ended, because this process holds the lock of the directory.
 func (s *Store) register(ctx context.Context) error {
 	now := *s.identity.Load()
 	err := s.change(ctx, "register server", func(ctx context.Context, tx bun.Tx) error {
@@ -74,7 +75,7 @@ func (s *Store) register(ctx context.Context) error {
 	return err
 }
 
-// registered reports whether this server's epoch is still in the database. If so, no other server has taken over the
+// registered reports whether this server's epoch is still in the database. If it is, no other server has taken over the
 // database.
 func (s *Store) registered(ctx context.Context) (bool, error) {
 	now := s.identity.Load()
@@ -82,8 +83,8 @@ func (s *Store) registered(ctx context.Context) (bool, error) {
 	return found, wrap("read servers", err)
 }
 
-// atWork returns the condition that the server and epoch in a row of an aliased table are still registered, so that the
-// server still works on the row.
+// atWork returns the SQL condition that the server and epoch in a row of an aliased table are still registered. Then
+// that server still works on the row.
 func atWork(alias string) string {
 	return "EXISTS (SELECT 1 FROM servers AS s WHERE s.id = " + alias + ".server_id AND s.epoch = " + alias + ".epoch)"
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSession stores a browser session. It removes the actor's expired sessions, and the oldest sessions if there are
-// more than most. It returns the number of removed sessions.
+// PutSession stores a browser session. It removes the actor's expired sessions. If the actor then has more than most
+// sessions, it also removes the oldest ones. It returns the number of removed sessions.
 func (s *Store) PutSession(ctx context.Context, session registry.Session, most int) (ended int, err error) {
 	row := sessionRow{
 		Hash: session.Hash, WorkspaceID: session.Actor.Workspace,
@@ -41,7 +41,7 @@ func (s *Store) PutSession(ctx context.Context, session registry.Session, most i
 	return ended, err
 }
 
-// SessionByHash returns the session with the hash of a cookie, even if it has expired. Error: NotFound.
+// SessionByHash returns the session whose cookie has a hash, even if the session has expired. Error: NotFound.
 func (s *Store) SessionByHash(ctx context.Context, hash string) (registry.Session, error) {
 	var row sessionRow
 	err := s.read.NewSelect().Model(&row).Where("s.hash = ?", hash).Scan(ctx)
@@ -100,7 +100,8 @@ func (s *Store) endSession(ctx context.Context, id string, which func(*bun.Delet
 	return wrap("end session", expectRow(result, missing))
 }
 
-// TouchSessions stores when sessions were last used, by their hashes, in one transaction.
+// TouchSessions stores the times at which sessions were last used, in one transaction. The keys are the hashes of the
+// sessions.
 func (s *Store) TouchSessions(ctx context.Context, uses map[string]time.Time) error {
 	return s.change(ctx, "note uses of sessions", func(ctx context.Context, tx bun.Tx) error {
 		for _, hash := range slices.Sorted(maps.Keys(uses)) {
@@ -119,7 +120,7 @@ func (s *Store) DeleteSession(ctx context.Context, hash string) error {
 	return wrap("delete session", err)
 }
 
-// SweepSessions removes expired sessions, sign-in links, invitations and counts of failed sign-ins, in all workspaces.
+// SweepSessions removes, in all workspaces, expired sessions, sign-in links, invitations and counts of failed sign-ins.
 func (s *Store) SweepSessions(ctx context.Context, now time.Time) error {
 	return s.change(ctx, "sweep sessions", func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("s.expires_at <= ?", instant(now)).Exec(ctx); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSignInFailures stores the number of failures of a source. It ignores a write with neither a later expiry nor a
-// higher number than the stored row.
+// PutSignInFailures stores the number of failed sign-ins of a source. It ignores a value that has neither a later
+// expiry nor a higher number than the stored row.
 func (s *Store) PutSignInFailures(ctx context.Context, f registry.SignInFailures) error {
 	row := failuresRow{Source: f.Source, Failures: f.Count, Until: instant(f.Until)}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").
@@ -19,7 +19,7 @@ func (s *Store) PutSignInFailures(ctx context.Context, f registry.SignInFailures
 	return wrap("store failed sign-ins", err)
 }
 
-// SignInFailures returns the counts that have not expired.
+// SignInFailures returns the counts of failed sign-ins that have not expired.
 func (s *Store) SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error) {
 	var rows []failuresRow
 	if err := s.read.NewSelect().Model(&rows).Where("f.until > ?", instant(now)).OrderExpr("f.source").Scan(ctx); err != nil {

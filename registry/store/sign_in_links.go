@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSignInLink stores the hash of the secret of a one-time link that signs a user in.
+// PutSignInLink stores a one-time link that signs a user in. It stores only the hash of the link's secret.
 func (s *Store) PutSignInLink(ctx context.Context, hash, user string, expires time.Time) error {
 	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, UserID: user, ExpiresAt: instant(expires)}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
 	return wrap("store sign-in link", err)
 }
 
-// ConsumeSignInLink removes a link, which can be used only once, and returns its user. Error: NotFound for a link that
-// was used or has expired.
+// ConsumeSignInLink removes a sign-in link and returns its user, so that a link works only once. Error: NotFound for a
+// link that was used or has expired.
 func (s *Store) ConsumeSignInLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {

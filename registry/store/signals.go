@@ -10,27 +10,28 @@ import (
 )
 
 const (
-	// signalChannel is the channel of PostgreSQL's NOTIFY. Triggers in the schema send on it too.
+	// signalChannel is the channel of PostgreSQL's NOTIFY. Triggers in the database schema also send messages on this
+	// channel.
 	signalChannel = "atelier"
-	// listenAgain is the delay between two attempts to listen.
+	// listenAgain is the delay before the next attempt to listen.
 	listenAgain = time.Second
-	// listenCheck is the time without messages after which the connection is checked.
+	// listenCheck is the time without messages after which the server checks the connection.
 	listenCheck = 5 * time.Second
 )
 
-// Signal is a message from another server of the database.
+// Signal is a message from another server that shares the database.
 type Signal struct {
 	Kind    string
 	Subject string
-	From    string // name of the other server, "" for a program that is not a server
+	From    string // name of the sending server, "" if the sender is not a server
 	Data    string
 }
 
-// serverName is the name of this server's connections, which triggers add to their messages.
+// serverName returns the name of this server's connections. Triggers add this name to their messages.
 func (s *Store) serverName() string { return "atelier-" + s.ServerID() }
 
-// Signal sends a message to the other servers of the database. Messages are lost while a server is not connected, so a
-// message is only a hint to read the database.
+// Signal sends a message to the other servers that share the database. While a server is not connected, it receives no
+// messages. So a message only tells a server to read the database again.
 func (s *Store) Signal(ctx context.Context, kind, subject string) error {
 	if s.member == nil {
 		return nil
@@ -39,8 +40,8 @@ func (s *Store) Signal(ctx context.Context, kind, subject string) error {
 	return wrap("notify other servers", err)
 }
 
-// Listen calls handle for each message of other servers until ctx ends. It calls missed when messages may have been
-// lost: once when it begins to listen, and every second while it cannot listen.
+// Listen calls handle for each message of another server until ctx ends. It calls missed if messages may have been
+// lost: when it begins to listen, and every second while it cannot listen.
 func (s *Store) Listen(ctx context.Context, handle func(Signal), missed func(listening bool)) {
 	cut := false
 	for ctx.Err() == nil {
@@ -74,7 +75,7 @@ func (s *Store) listen(ctx context.Context, began func(), handle func(Signal)) e
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is written
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the connection writes nothing, so an error does not matter
 	if _, err := conn.Exec(opening, "LISTEN "+signalChannel); err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (s *Store) listen(ctx context.Context, began func(), handle func(Signal)) e
 	}
 }
 
-// receive waits for a message and handles it. After listenCheck without a message it checks the connection.
+// receive waits for a message and handles it. If no message arrives within listenCheck, it checks the connection.
 func (s *Store) receive(ctx context.Context, conn *pgx.Conn, handle func(Signal)) error {
 	waiting, cancel := context.WithTimeout(ctx, listenCheck)
 	message, err := conn.WaitForNotification(waiting)
@@ -109,7 +110,7 @@ func (s *Store) receive(ctx context.Context, conn *pgx.Conn, handle func(Signal)
 	return nil
 }
 
-// signalOf reads a message: kind, subject, sender and perhaps data, separated by spaces.
+// signalOf parses a message: kind, subject, sender and optional data, separated by spaces.
 func signalOf(payload string) Signal {
 	fields := append(strings.SplitN(payload, " ", 4), "", "", "", "")
 	return Signal{Kind: fields[0], Subject: fields[1], From: fields[2], Data: fields[3]}

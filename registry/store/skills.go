@@ -12,14 +12,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// PutSkill stores the skill data of an agent, replacing previous data. Error: InvalidInput for text that cannot be
-// stored.
+// PutSkill stores the skill data of an agent. It replaces existing skill data. Error: InvalidInput for text that cannot
+// be stored.
 func (s *Store) PutSkill(ctx context.Context, skill registry.Skill) error {
 	return wrap("keep skill", putSkill(ctx, s.write, skill))
 }
 
-// CreateSkill stores a new agent and its skill data in one transaction. Otherwise an agent without skill data could
-// block the skill's name. Its errors are those of CreateAgent and PutSkill.
+// CreateSkill stores a new agent and its skill data in one transaction. With two transactions, a crash could leave an
+// agent without skill data that has the skill's name. Its errors are those of CreateAgent and PutSkill.
 func (s *Store) CreateSkill(ctx context.Context, a registry.Agent, skill registry.Skill) error {
 	return s.createAgent(ctx, a, func(ctx context.Context, tx bun.Tx) error { return putSkill(ctx, tx, skill) })
 }
@@ -43,7 +43,7 @@ func putSkill(ctx context.Context, db bun.IDB, skill registry.Skill) error {
 	return err
 }
 
-// Skills returns the skills of a workspace by name, including uninstalled ones.
+// Skills returns the skills of a workspace, sorted by name. It includes uninstalled skills.
 func (s *Store) Skills(ctx context.Context, workspace string) ([]registry.Skill, error) {
 	var rows []namedSkillRow
 	if err := s.skills(&rows, workspace).OrderExpr("a.name").Scan(ctx); err != nil {
@@ -60,7 +60,8 @@ func (s *Store) Skills(ctx context.Context, workspace string) ([]registry.Skill,
 	return skills, nil
 }
 
-// Skill returns a skill by ID, current name or former name, even if it is uninstalled. Error: NotFound.
+// Skill returns a skill, even if it is uninstalled. The argument is its ID, current name or former name. Error:
+// NotFound.
 func (s *Store) Skill(ctx context.Context, workspace, nameOrID string) (registry.Skill, error) {
 	if impossible(nameOrID) {
 		return registry.Skill{}, noSkill(nameOrID)
@@ -85,8 +86,8 @@ func (s *Store) skills(rows *[]namedSkillRow, workspace string) *bun.SelectQuery
 		Join("JOIN agents AS a ON a.id = s.agent_id").Where("s.workspace_id = ?", workspace)
 }
 
-// LatestOfSkills returns the latest version of each skill of a workspace by its agent's ID, without files. It omits a
-// skill whose latest version is deprecated, because a reference to latest may select another version.
+// LatestOfSkills returns the latest version of each skill of a workspace, without files, by the ID of the agent. It
+// omits a skill whose latest version is deprecated, because a reference to latest may then select another version.
 func (s *Store) LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files", "tests").Join("JOIN agents AS a ON a.id = v.agent_id AND a.latest_version = v.version").
@@ -120,7 +121,7 @@ type skillRow struct {
 	ByName      string    `bun:"installed_by_name"`
 }
 
-// namedSkillRow is a skill with fields of its agent.
+// namedSkillRow is a skill with columns of its agent.
 type namedSkillRow struct {
 	skillRow `bun:",extend"`
 

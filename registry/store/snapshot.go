@@ -18,24 +18,24 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Snapshot describes a copy of a database at one moment.
+// Snapshot describes a copy of a database as it was at one moment.
 type Snapshot struct {
 	Database   string          `json:"database"` // sqlite or postgres
 	Migrations []string        `json:"migrations"`
 	Tables     []SnapshotTable `json:"tables,omitempty"` // tables of PostgreSQL, in the order in which rows can be inserted
-	Counts     map[string]int  `json:"counts"`           // of agents, versions, runs and secrets
-	SecretKeys map[string]int  `json:"secretKeys"`       // number of secrets by the ID of their key
-	Blobs      []SnapshotBlob  `json:"blobs,omitempty"`  // files of large versions, which are outside the database
+	Counts     map[string]int  `json:"counts"`           // numbers of agents, versions, runs and secrets
+	SecretKeys map[string]int  `json:"secretKeys"`       // number of secrets by the ID of the key that encrypts them
+	Blobs      []SnapshotBlob  `json:"blobs,omitempty"`  // files of large versions, which are stored outside the database
 }
 
-// SnapshotTable is a table of PostgreSQL. Its rows are in a file with the name of the table.
+// SnapshotTable is a table of PostgreSQL. The copy has a file with the name of the table, which contains its rows.
 type SnapshotTable struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	Rows    int64    `json:"rows"`
 }
 
-// SnapshotBlob identifies the blob with the files of a version.
+// SnapshotBlob identifies the blob that contains the files of a version.
 type SnapshotBlob struct {
 	Name   string `json:"name"` // ID of the agent, a slash and the version
 	Digest string `json:"digest"`
@@ -44,7 +44,7 @@ type SnapshotBlob struct {
 // SnapshotFile is the name of the copy of a SQLite database.
 const SnapshotFile = "atelier.db"
 
-// WriteSnapshot writes the content of the database at one moment to an empty directory. A server may change the
+// WriteSnapshot writes a copy of the database, as it is at one moment, to an empty directory. A server may change the
 // database at the same time.
 func (s *Store) WriteSnapshot(ctx context.Context, dir string) (Snapshot, error) {
 	if s.dialect == postgresDialect {
@@ -61,7 +61,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, dir string) (Snapshot, error)
 	return CheckSnapshot(ctx, dir)
 }
 
-// CheckSnapshot checks a copy of a SQLite database: its pages, its indexes and its references.
+// CheckSnapshot checks a copy of a SQLite database: the pages, the indexes and the foreign keys.
 func CheckSnapshot(ctx context.Context, dir string) (taken Snapshot, err error) {
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, SnapshotFile), RawQuery: "mode=ro&immutable=1"}
 	connector, err := sqlite.NewConnector(address.String())
@@ -75,7 +75,7 @@ func CheckSnapshot(ctx context.Context, dir string) (taken Snapshot, err error) 
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = rows.Close() }() // errors are reported by Err
+		defer func() { _ = rows.Close() }() // Err returns the errors of the iteration
 		var all [][2]string
 		for rows.Next() {
 			var pair [2]string
@@ -100,8 +100,8 @@ func CheckSnapshot(ctx context.Context, dir string) (taken Snapshot, err error) 
 	return taken, nil
 }
 
-// contents returns the migrations, counts and secret keys of a copy. ask executes a query and returns its rows, which
-// have two columns of text.
+// contents returns the migrations, counts and secret keys of a copy. ask executes a query whose rows have two text
+// columns, and returns the rows.
 func contents(d dialect, ask func(statement string) ([][2]string, error)) (Snapshot, error) {
 	taken := Snapshot{Database: string(d), Counts: map[string]int{}, SecretKeys: map[string]int{}}
 	names, err := ask("SELECT name, '' FROM bun_migrations ORDER BY name")
@@ -134,7 +134,7 @@ func contents(d dialect, ask func(statement string) ([][2]string, error)) (Snaps
 	return taken, nil
 }
 
-// copyTables writes every table of PostgreSQL to a file, as they are at one moment.
+// copyTables writes every table of PostgreSQL to a file. All tables are copied as they are at one moment.
 func (s *Store) copyTables(ctx context.Context, dir string) (taken Snapshot, err error) {
 	err = s.onPostgres(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(conn *pgx.Conn) error {
 		tables, err := tablesOf(ctx, conn)
@@ -168,7 +168,7 @@ func toFile(path string, write func(io.Writer) (pgconn.CommandTag, error)) (rows
 	return tag.RowsAffected(), errors.Join(err, file.Close())
 }
 
-// onPostgres runs f in a transaction on one connection. begin is the statement that starts the transaction.
+// onPostgres runs f in a transaction on one connection. begin is the SQL statement that starts the transaction.
 func (s *Store) onPostgres(ctx context.Context, begin string, f func(conn *pgx.Conn) error) (err error) {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
@@ -213,8 +213,8 @@ func (t SnapshotTable) columns() string {
 	return text + ")"
 }
 
-// tablesOf returns the tables with their columns, in an order in which their rows can be inserted. The tables of the
-// migrator are left out, because they describe the schema.
+// tablesOf returns the tables with their columns, in an order in which their rows can be inserted. It omits the tables
+// of the migrator, because they describe the schema.
 func tablesOf(ctx context.Context, conn *pgx.Conn) ([]SnapshotTable, error) {
 	columns, err := pairs(ctx, conn, "SELECT c.table_name::text, c.column_name::text FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name) "+
 		"WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER' AND c.table_name NOT LIKE 'bun\\_%' ORDER BY c.table_name, c.ordinal_position")
@@ -254,11 +254,11 @@ func ordered(waiting []SnapshotTable, parents [][2]string) ([]SnapshotTable, err
 	return done, nil
 }
 
-// ErrNotEmpty reports that a database has content, which a restored copy would replace.
+// ErrNotEmpty reports that a database contains data, which restoring a copy would replace.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// LoadSnapshot replaces the content of an unused PostgreSQL database by a copy, in one transaction. The schema must be
-// that of the copy. Error: ErrNotEmpty.
+// LoadSnapshot replaces the content of an unused PostgreSQL database by a copy, in one transaction. The database must
+// have the same schema as the copy. Error: ErrNotEmpty.
 func (s *Store) LoadSnapshot(ctx context.Context, dir string, taken Snapshot) error {
 	return wrap("restore database", s.onPostgres(ctx, "BEGIN", func(conn *pgx.Conn) error {
 		tables, err := tablesOf(ctx, conn)
@@ -282,7 +282,7 @@ func (s *Store) LoadSnapshot(ctx context.Context, dir string, taken Snapshot) er
 	}))
 }
 
-// unused returns ErrNotEmpty if a table has more rows than the migrations insert.
+// unused returns ErrNotEmpty if a table has more rows than the migrations have inserted.
 func unused(ctx context.Context, conn *pgx.Conn, tables []SnapshotTable) error {
 	for _, t := range tables {
 		made := map[string]int{"workspaces": 1, "users": 1, "memberships": 1}[t.Name]
@@ -317,12 +317,12 @@ func (s *Store) AppliedMigrations(ctx context.Context) ([]string, error) {
 	return names, wrap("read migrations", err)
 }
 
-// GetBlob returns the files of a version in a snapshot.
+// GetBlob returns the blob that contains the files of a version in a snapshot.
 func (s *Store) GetBlob(ctx context.Context, b SnapshotBlob) ([]byte, error) {
 	return s.blobs.Get(ctx, b.Name, b.Digest)
 }
 
-// PutBlob stores the files of a version of a snapshot.
+// PutBlob stores the blob that contains the files of a version in a snapshot.
 func (s *Store) PutBlob(ctx context.Context, b SnapshotBlob, content []byte) error {
 	digest, err := s.blobs.Put(ctx, b.Name, content)
 	if err == nil && digest != b.Digest {

@@ -10,29 +10,29 @@ import (
 	"sync"
 )
 
-// ledger runs shared transactions. Tests replace it to count transactions or to make them fail.
+// ledger runs the shared transactions of a committer. Tests replace it to count transactions or to make them fail.
 type ledger interface {
 	transact(ctx context.Context, apply func(exec) error) error
 	close() error
 }
 
-// exec executes a statement by its key and returns the number of rows it wrote.
+// exec executes the statement with a key and returns the number of rows that it wrote.
 type exec func(key string, args ...any) (int64, error)
 
-// errNotBegun reports that no transaction could start, because another process has locked the database or it cannot be
-// written.
+// errNotBegun reports that no transaction could start: another process has locked the database, or the database cannot
+// be written.
 var errNotBegun = errors.New("no transaction could start")
 
-// statements holds the prepared statements that store runs. They are prepared once, before the first transaction.
+// statements holds the prepared statements that store runs. All are prepared once, before the first transaction.
 type statements struct {
 	db   *sql.DB
-	text map[string]string // statement text by the keys below
+	text map[string]string // text of each statement, by the keys below
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
 }
 
-// transact implements ledger.
+// transact runs apply in a transaction. It implements ledger.
 func (s *statements) transact(ctx context.Context, apply func(exec) error) error {
 	if err := s.prepare(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -41,7 +41,7 @@ func (s *statements) transact(ctx context.Context, apply func(exec) error) error
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
-	defer func() { _ = tx.Rollback() }() // has no effect after a commit; without it, a panic would leave the transaction open
+	defer func() { _ = tx.Rollback() }() // ends the transaction if apply panics; it has no effect after a commit
 	err = apply(func(key string, args ...any) (int64, error) {
 		result, err := tx.StmtContext(ctx, s.get(key)).ExecContext(ctx, args...)
 		if err != nil {
@@ -56,27 +56,27 @@ func (s *statements) transact(ctx context.Context, apply func(exec) error) error
 }
 
 const (
-	putRuns     = "put runs "     // followed by their number
-	reserveKeys = "reserve keys " // followed by their number
-	addEvents   = "add events "   // followed by their number
+	putRuns     = "put runs "     // the number of rows follows
+	reserveKeys = "reserve keys " // the number of rows follows
+	addEvents   = "add events "   // the number of rows follows
 	findRun     = "find run"
 	findEnded   = "find ended run"
 	findOwn     = "find own run"
 	markKey     = "mark key"
 	addUse      = "add use"
-	addUsage    = "add usage " // followed by the number of meters
+	addUsage    = "add usage " // the number of rows follows
 )
 
-// runChunks, eventChunks and usageChunks are the numbers of rows in one insert statement. Rows are split into the largest chunks
-// that fit.
+// runChunks, eventChunks and usageChunks list the possible numbers of rows in one insert statement. The committer
+// splits rows into the largest chunks that fit.
 var (
 	runChunks   = [...]int{16, 8, 4, 2, 1}
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
 	usageChunks = [...]int{16, 6, 5, 4, 3, 2, 1}
 )
 
-// ownRun is the condition that a server may replace a run: the run is its own, or waits for an approval. Any server may
-// continue a run that waits.
+// ownRun is the SQL condition that this server may replace a run: the run belongs to this server, or the run waits for
+// an approval. Any server may continue a run that waits.
 const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
 
 // texts returns the SQL of the statements that store runs, by their keys.
@@ -99,7 +99,7 @@ func texts(d dialect) map[string]string {
 	}
 	for _, n := range runChunks {
 		text[reserveKeys+strconv.Itoa(n)] = insert(d, "idempotency_keys", keyColumns, n) + " ON CONFLICT (owner, key) DO UPDATE SET " + excluded(keyColumns[2:]) +
-			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id" // the same run is stored again
+			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id" // the second condition allows storing the same run again
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
@@ -110,7 +110,7 @@ func texts(d dialect) map[string]string {
 	return text
 }
 
-// prepare prepares the statements that are not prepared yet.
+// prepare prepares the statements that were not prepared before.
 func (s *statements) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *statements) close() error {
 	return errors.Join(errs...)
 }
 
-// insert returns a statement that inserts the given number of rows.
+// insert returns the statement that inserts the given number of rows.
 func insert(d dialect, table string, columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
@@ -162,7 +162,7 @@ func insert(d dialect, table string, columns []string, rows int) string {
 	return b.String()
 }
 
-// excluded returns assignments that set columns to the values that an upsert wanted to insert.
+// excluded returns SQL assignments. They set columns to the values that an upsert tried to insert.
 func excluded(columns []string) string {
 	set := make([]string, len(columns))
 	for i, name := range columns {

@@ -1,7 +1,7 @@
 // Package store saves the types of package registry: agents, versions, runs with their events, credentials and
-// responses to repeated requests. It contains all SQL, one file per table, for SQLite and PostgreSQL. Rows are private;
-// methods return registry types. It enforces no rules about names, schemas and permissions; the packages that use it
-// do.
+// responses to repeated requests. It contains all SQL for SQLite and PostgreSQL, one file per table. Rows are private,
+// and methods return registry types. The package does not enforce rules about names, schemas and permissions; its
+// callers do.
 //
 // When a method returns without an error, its changes survive a kill of the server and a power failure.
 package store
@@ -23,17 +23,17 @@ import (
 )
 
 // Blobs stores the files of large versions outside the database: in a directory, or in a bucket that several servers
-// share. A name is the ID of an agent, a slash and a version. Get verifies the content against the digest.
+// share. The name of a blob is the ID of an agent, a slash and a version. Get verifies the content against the digest.
 type Blobs interface {
 	Put(ctx context.Context, name string, content []byte) (digest string, err error)
 	Get(ctx context.Context, name, digest string) ([]byte, error)
 	Size(ctx context.Context, name, digest string) (int64, error)
 	List(ctx context.Context, each func(blobs.Stored) error) error
-	// Remove removes a blob that was last stored before a time, and reports whether it did.
+	// Remove removes a blob if the last call that stored it was before a time. It reports whether it removed the blob.
 	Remove(ctx context.Context, b blobs.Stored, before time.Time) (bool, error)
 }
 
-// blobName returns the name of the files of a version.
+// blobName returns the name of the blob that contains the files of a version.
 func blobName(agentID, version string) string { return agentID + "/" + version }
 
 // Options configures a Store.
@@ -42,31 +42,31 @@ type Options struct {
 	Blobs     Blobs            // required
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger     // nil disables logging
-	NoMigrate bool             // keep the schema as it is
-	Exclusive bool             // reject a database that another exclusive store has open, with ErrInUse
-	Member    *Member          // lets an exclusive store share PostgreSQL with other members; nil for a server that does not share it
+	NoMigrate bool             // do not migrate the schema
+	Exclusive bool             // lock the database; if another exclusive store has it open, Open returns ErrInUse
+	Member    *Member          // lets an exclusive store share PostgreSQL with other servers; nil for a server that does not share the database
 	Arrears   string           // directory for records of runs that wait for the database; "" keeps them in memory only
-	Notice    registry.Notice  // makes webhooks about requests that Settle withdraws; nil for none
-	Watch     time.Duration    // interval for checking the database of an exclusive store; 0 means a quarter of a second
-	// Asked is called after every statement, with the first word of the statement. It may be nil. It is called
-	// concurrently from many goroutines.
+	Notice    registry.Notice  // creates the webhooks about requests for approval that Settle withdraws; nil for no webhooks
+	Watch     time.Duration    // interval between checks of the database, for an exclusive store; 0 means a quarter of a second
+	// Asked is called after every statement with the first word of the statement. Several goroutines may call it at the
+	// same time. It may be nil.
 	Asked func(ctx context.Context, operation string)
 }
 
 // Store saves registry types in a database. It is safe for concurrent use.
 type Store struct {
 	dialect dialect
-	// SQLite has one writing connection and several reading ones. With PostgreSQL, both fields are the same pool.
+	// With SQLite, write has one connection and read has several. With PostgreSQL, both fields are the same pool.
 	write, read *bun.DB
 	blobs       Blobs
 	now         func() time.Time
 	log         *slog.Logger
 	notice      registry.Notice
-	unreadable  sync.Map // IDs of requests for approval that were logged because their rows cannot be read
+	unreadable  sync.Map // IDs of the requests for approval whose rows cannot be read and were logged
 	runs        *committer
 	texts       map[string]string // SQL of the statements that store runs
 	orphans     *orphans
-	identity    atomic.Pointer[identity] // the identity that this server writes to its rows
+	identity    atomic.Pointer[identity] // identity that this server writes to its rows
 	exclusive   *exclusive               // nil for a store that does not lock its database
 	probe       *probe
 	arrears     *arrears
@@ -75,8 +75,8 @@ type Store struct {
 	stopWatch   func()
 }
 
-// Open connects to the database and migrates its schema unless NoMigrate is set. It rejects a schema with
-// migrations that this program does not have.
+// Open connects to the database and migrates its schema, unless NoMigrate is set. It returns an error if the schema has
+// migrations that this program does not contain.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Blobs == nil {
 		return nil, errors.New("open store: a blob store is required")
@@ -143,7 +143,7 @@ func (s *Store) startWatch(every time.Duration) {
 	}
 }
 
-// asked is a query hook of bun that calls Options.Asked for each statement.
+// asked is a query hook of bun. It calls Options.Asked for each statement.
 type asked func(ctx context.Context, operation string)
 
 func (asked) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
@@ -165,7 +165,7 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 // Blobs returns the store for the files of large versions.
 func (s *Store) Blobs() Blobs { return s.blobs }
 
-// Close writes the accepted changes and disconnects. It rejects later writes of runs.
+// Close writes the changes that were accepted, and disconnects. Later writes of runs return an error.
 func (s *Store) Close() error {
 	s.stopWatch()
 	return errors.Join(s.runs.close(), s.arrears.close(), s.leave(), s.disconnect())
@@ -175,11 +175,12 @@ func (s *Store) disconnect() error {
 	if s.read == s.write {
 		return errors.Join(s.release(), s.write.Close())
 	}
-	// The writing connection is closed last, because the last connection to a SQLite file moves the log into it.
+	// The writing connection is closed last. When the last connection to a SQLite file is closed, SQLite moves the log
+	// into the file.
 	return errors.Join(s.read.Close(), s.write.Close(), s.release())
 }
 
-// release releases an exclusive database.
+// release releases the lock of an exclusive database.
 func (s *Store) release() error {
 	if s.exclusive == nil {
 		return nil

@@ -14,11 +14,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// activeTasks lists the states in which a server works on a task, in SQL. The index has the same list.
+// activeTasks lists the states in which a server works on a task, as SQL. The index uses the same list.
 const activeTasks = "'spawning', 'generating', 'executing', 'submitting'"
 
-// InsertTask stores a queued task, unless the workspace has too many that have not ended. Errors: NotFound if the
-// project does not exist, TooManyRequests.
+// InsertTask stores a queued task. Errors: NotFound if the project does not exist; TooManyRequests if the workspace has
+// too many tasks that have not ended.
 func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error {
 	row, err := taskRowOf(t)
 	if err != nil {
@@ -44,8 +44,9 @@ func (s *Store) InsertTask(ctx context.Context, t registry.Task, most int) error
 	})
 }
 
-// ChangeTask stores the next revision of a task, with an event about its state. Afterwards an active task belongs to
-// this server, and any other task belongs to no server. Error: Conflict if the task has changed or no longer exists.
+// ChangeTask stores the next revision of a task, with an event about its state. After the change, an active task
+// belongs to this server, and a task in another state belongs to no server. Error: Conflict if the task has changed or
+// no longer exists.
 func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string) error {
 	row, err := taskRowOf(t)
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 		row.ServerID, row.Epoch = by.server, by.epoch
 	}
 	columns := []string{"status", "attempt", "resumed", "run_id", "overlay_id", "summary", "files", "error", "revision", "server_id", "epoch", "priority", "queued_at", "due_at", "updated_at", "finished_at", "feedback"}
-	if t.Program != nil { // lists do not read it
+	if t.Program != nil { // lists do not read this column
 		columns = append(columns, "program")
 	}
 	return s.change(ctx, "change task", func(ctx context.Context, tx bun.Tx) error {
@@ -75,7 +76,7 @@ func (s *Store) ChangeTask(ctx context.Context, t registry.Task, message string)
 // AddTaskEvent appends an event to a task. Error: Conflict if the task has changed or no longer exists.
 func (s *Store) AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error {
 	return s.change(ctx, "add event of task", func(ctx context.Context, tx bun.Tx) error {
-		result, err := tx.NewUpdate().Model((*taskRow)(nil)).Set("updated_at = ?", instant(at)). // locks the row
+		result, err := tx.NewUpdate().Model((*taskRow)(nil)).Set("updated_at = ?", instant(at)). // locks the row of the task
 														Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).Where("t.revision = ?", t.Revision).Exec(ctx)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func (s *Store) AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes
 	})
 }
 
-// addTaskEvent appends an event. The row of the task must be locked by the transaction.
+// addTaskEvent appends an event. The transaction must have locked the row of the task.
 func addTaskEvent(ctx context.Context, tx bun.Tx, task string, kind runtimes.Kind, data any, at time.Time) error {
 	text, err := encode(data)
 	if err != nil {
@@ -120,13 +121,13 @@ func (s *Store) Task(ctx context.Context, workspace, id string) (registry.Task, 
 
 func noTask() error { return fault.New(fault.NotFound, "Task not found.") }
 
-// tasks returns a query for tasks with the names of their projects.
+// tasks returns a query for tasks that also reads the names of their projects.
 func (s *Store) tasks(into any) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ColumnExpr("t.*").ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
 
-// taskList returns a query for tasks without inputs and programs, which may have 1 MiB each, and without the given
-// other columns.
+// taskList returns a query for tasks without inputs and programs, which may have 1 MiB each. It also omits the columns
+// that the caller names.
 func (s *Store) taskList(into any, without ...string) *bun.SelectQuery {
 	return s.read.NewSelect().Model(into).ExcludeColumn(append(without, "input", "program")...).ColumnExpr("p.name AS project").Join("JOIN projects AS p ON p.id = t.project_id")
 }
@@ -168,7 +169,7 @@ func (s *Store) Tasks(ctx context.Context, workspace string, f registry.TaskFilt
 	return page, nil
 }
 
-// TaskEvents returns events of a task after seq from, in order.
+// TaskEvents returns the events of a task that follow the number from, in order.
 func (s *Store) TaskEvents(ctx context.Context, workspace, id string, from int64, limit int) ([]registry.TaskEvent, error) {
 	var rows []taskEventRow
 	err := s.read.NewSelect().Model(&rows).Join("JOIN tasks AS t ON t.id = te.task_id").Where("t.workspace_id = ?", workspace).
@@ -180,7 +181,7 @@ func (s *Store) TaskEvents(ctx context.Context, workspace, id string, from int64
 	return events, wrap("read events of task", err)
 }
 
-// TaskQueues returns the queues of all workspaces that have queued tasks, each with its first task. A workspace has one
+// TaskQueues returns the queues of all workspaces that contain tasks, each with its first task. A workspace has one
 // queue for tasks of agents and one for described tasks.
 func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 	var rows []struct {
@@ -189,7 +190,7 @@ func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 		ID        string
 		Due       time.Time
 	}
-	// The query selects the first task of each queue instead of MIN(due_at), because in SQLite the result of an
+	// The query selects the first task of each queue. It does not use MIN(due_at), because in SQLite the result of an
 	// aggregate function has no type.
 	err := s.read.NewSelect().TableExpr("tasks AS t").ColumnExpr("t.workspace_id AS workspace, t.language <> '' AS described, t.id AS id, t.due_at AS due").Where("t.status = 'queued'").
 		Where("NOT EXISTS (SELECT 1 FROM tasks AS o WHERE o.status = 'queued' AND o.workspace_id = t.workspace_id AND (o.language = '') = (t.language = '') AND (o.due_at, o.id) < (t.due_at, t.id))").Scan(ctx, &rows)
@@ -201,7 +202,7 @@ func (s *Store) TaskQueues(ctx context.Context) ([]registry.TaskQueue, error) {
 }
 
 // ActiveTasks returns all active tasks of this server, or some active tasks of servers that are no longer registered.
-// The tasks are read without their input. ChangeTask does not change the input.
+// The tasks have no input, because ChangeTask does not need it.
 func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error) {
 	var rows []taskRow
 	query := s.taskList(&rows).Where("t.status IN (" + activeTasks + ")").OrderExpr("t.due_at, t.id")
@@ -225,7 +226,8 @@ func (s *Store) ActiveTasks(ctx context.Context, own bool) ([]registry.Task, err
 	return all, nil
 }
 
-// OverlayOfRun returns the overlay with the changes that a run proposed. Error: NotFound if it proposed none.
+// OverlayOfRun returns the overlay that contains the changes proposed by a run. Error: NotFound if the run proposed
+// none.
 func (s *Store) OverlayOfRun(ctx context.Context, workspace, run string) (registry.Overlay, error) {
 	var row overlayRow
 	err := s.read.NewSelect().Model(&row).Where("o.run_id = ?", run).Where("o.workspace_id = ?", workspace).Limit(1).Scan(ctx)
@@ -239,8 +241,9 @@ func (s *Store) OverlayOfRun(ctx context.Context, workspace, run string) (regist
 	return o, wrap("read overlay", err)
 }
 
-// endTasks ends the tasks in review that a condition selects: a person has decided about their changes, or their
-// changes have expired. It runs in the transaction of the decision, so that a task and its changes never disagree.
+// endTasks ends the tasks in review that a condition selects, because a person has decided about their changes or their
+// changes have expired. It runs in the transaction of the decision, so that the states of a task and its changes always
+// agree.
 func endTasks(ctx context.Context, tx bun.Tx, status registry.TaskStatus, message string, at time.Time, condition string, args ...any) error {
 	var rows []taskRow
 	if err := tx.NewSelect().Model(&rows).Column("id", "attempt", "run_id", "overlay_id").Where("t.status = 'reviewing'").Where(condition, args...).Scan(ctx); err != nil {
@@ -333,7 +336,7 @@ func (row *taskRow) task() (registry.Task, error) {
 		Summary: row.Summary, Files: row.Files, Revision: row.Revision, Creator: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName), CreatedAt: row.CreatedAt.UTC(),
 		QueuedAt: row.QueuedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), FinishedAt: instantOrNil(row.FinishedAt), Feedback: row.Feedback,
 	}
-	if row.Input != "" { // lists do not read it
+	if row.Input != "" { // lists do not read this column
 		t.Input = json.RawMessage(row.Input)
 	}
 	if row.Program != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutToken stores a token, or replaces the token with the same ID.
+// PutToken stores a token. It replaces a token with the same ID.
 func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	if err := registry.CheckText("/name", t.Name); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	return wrap("store token", expectRow(result, fault.New(fault.Conflict, "The token ID %s already exists.", t.ID)))
 }
 
-// TokenByHash returns the token with the hash of a secret, even if it is revoked or expired. Error: NotFound.
+// TokenByHash returns the token whose secret has a hash, even if the token is revoked or expired. Error: NotFound.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
 	return s.oneToken(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("t.hash = ?", hash) })
 }
@@ -85,8 +85,8 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 	return tokens, nil
 }
 
-// RevokeToken revokes a token, and ends the sessions and invitations that were made with it. The time of the first
-// revocation counts. Error: NotFound.
+// RevokeToken revokes a token. It also ends the sessions and revokes the invitations that were created with the token.
+// A second call does not change the time of the revocation. Error: NotFound.
 func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
 	if impossible(id) {
 		return noToken(id)
@@ -111,10 +111,10 @@ func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.T
 	})
 }
 
-// TouchTokens stores when tokens were last used, by their IDs, in one transaction.
+// TouchTokens stores the times at which tokens were last used, in one transaction. The keys are the IDs of the tokens.
 func (s *Store) TouchTokens(ctx context.Context, uses map[string]time.Time) error {
 	return s.change(ctx, "note uses of tokens", func(ctx context.Context, tx bun.Tx) error {
-		for _, id := range slices.Sorted(maps.Keys(uses)) { // in a fixed order, to avoid deadlocks between two writers
+		for _, id := range slices.Sorted(maps.Keys(uses)) { // the rows are locked in a fixed order, so that two writers cannot deadlock
 			_, err := tx.NewUpdate().Model((*tokenRow)(nil)).Set("last_used_at = ?", instant(uses[id])).Where("t.id = ?", id).
 				Where("(t.last_used_at IS NULL OR t.last_used_at < ?)", instant(uses[id])).Exec(ctx)
 			if err != nil {

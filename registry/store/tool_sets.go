@@ -31,7 +31,8 @@ func (s *Store) LatestVersions(ctx context.Context, workspace string) ([]registr
 	return latest, wrap("list newest versions", err)
 }
 
-// VersionsByID returns versions by their row IDs, without files and in no order. It omits IDs that do not exist.
+// VersionsByID returns the versions with the given row IDs, without files and in no particular order. It omits IDs that
+// do not exist.
 func (s *Store) VersionsByID(ctx context.Context, workspace string, ids []string) ([]registry.Version, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files", "tests").Where("v.workspace_id = ?", workspace).Where("v.id IN (?)", bun.List(ids)).Scan(ctx)
@@ -49,7 +50,7 @@ func (s *Store) VersionsByID(ctx context.Context, workspace string, ids []string
 	return versions, nil
 }
 
-// ToolSets returns the tool sets of a workspace by name.
+// ToolSets returns the tool sets of a workspace, sorted by name.
 func (s *Store) ToolSets(ctx context.Context, workspace string) ([]registry.ToolSet, error) {
 	var rows []toolSetRow
 	err := s.read.NewSelect().Model(&rows).Where("t.workspace_id = ?", workspace).OrderExpr("t.name").Scan(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// metered is an amount on one meter of a workspace, in the meter's smallest unit.
+// metered is an amount on one meter of a workspace, in smallest units of the meter.
 type metered struct {
 	workspace string
 	month     registry.Month
@@ -29,8 +29,8 @@ func meteredOf(workspace string, uses []registry.Use) []metered {
 	return all
 }
 
-// addUp adds the amounts of the same workspace, month and meter, and sorts the sums by these keys. Transactions that
-// lock the same rows in different orders would deadlock.
+// addUp adds up the amounts with the same workspace, month and meter, and sorts the sums by these keys. Transactions
+// that lock the same rows in different orders would deadlock.
 func addUp(all []metered) []metered {
 	slices.SortFunc(all, func(x, y metered) int {
 		return cmp.Or(cmp.Compare(x.workspace, y.workspace), cmp.Compare(x.month, y.month), cmp.Compare(x.meter, y.meter))
@@ -46,8 +46,8 @@ func addUp(all []metered) []metered {
 	return sums
 }
 
-// addUsage adds the usage of the finished runs of a transaction to the meters. Its statement is the last of the
-// transaction, because other transactions of the same workspace wait for these rows.
+// addUsage adds the usage of the finished runs of a transaction to the meters. Its statement is the last in the
+// transaction, because other transactions of the same workspace wait for the same rows.
 func (b *batch) addUsage() error {
 	var all []metered
 	for _, w := range b.writes {
@@ -61,12 +61,12 @@ func (b *batch) addUsage() error {
 	return err
 }
 
-// addUsageIn adds usage that does not belong to a run, in a transaction.
+// addUsageIn adds usage that does not belong to a run, in the given transaction.
 func addUsageIn(ctx context.Context, tx bun.Tx, workspace string, use registry.Use) error {
 	return putUsage(ctx, tx, workspace, use, "amount = u.amount + excluded.amount")
 }
 
-// RaiseUsage raises a meter to a measured amount. A lower amount has no effect.
+// RaiseUsage sets a meter to a measured amount. It has no effect if the meter already has a higher amount.
 func (s *Store) RaiseUsage(ctx context.Context, workspace string, use registry.Use) error {
 	return wrap("raise usage", putUsage(ctx, s.write, workspace, use, "amount = CASE WHEN excluded.amount > u.amount THEN excluded.amount ELSE u.amount END"))
 }
@@ -77,7 +77,7 @@ func putUsage(ctx context.Context, db bun.IDB, workspace string, use registry.Us
 	return err
 }
 
-// Usage returns the usage of a workspace in the months from first to last, ordered by month and meter.
+// Usage returns the usage of a workspace in the months from first to last, sorted by month and meter.
 func (s *Store) Usage(ctx context.Context, workspace string, first, last registry.Month) ([]registry.Use, error) {
 	var rows []usageRow
 	err := s.read.NewSelect().Model(&rows).Where("u.workspace_id = ?", workspace).Where("u.month >= ?", string(first)).Where("u.month <= ?", string(last)).
@@ -93,8 +93,8 @@ func (s *Store) Usage(ctx context.Context, workspace string, first, last registr
 	return uses, nil
 }
 
-// countInterrupted adds the started runs that InterruptRuns is about to end to the meter of runs. Their other usage is
-// unknown.
+// countInterrupted adds the started runs that InterruptRuns is about to end to the meter of runs. It adds nothing to
+// other meters, because the other usage of these runs is unknown.
 func countInterrupted(ctx context.Context, tx bun.Tx, at time.Time) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO usage AS u (workspace_id, month, meter, amount) "+
 		"SELECT r.workspace_id, ?, ?, count(*) FROM runs AS r WHERE r.started_at IS NOT NULL AND "+interruptible+" GROUP BY r.workspace_id ORDER BY r.workspace_id "+

@@ -50,9 +50,9 @@ func (s *Store) oneUser(ctx context.Context, column, value string) (registry.Use
 
 func noUser() error { return fault.New(fault.NotFound, "User not found.") }
 
-// SetPassword changes a user's password and ends all sessions of the user except one; "" ends all. Errors: NotFound;
-// Conflict for a user of an identity provider, who could otherwise sign in with the password after the provider has
-// removed them.
+// SetPassword changes a user's password and ends all sessions of the user except one. If the session to keep is "", it
+// ends all sessions. Errors: NotFound; Conflict for a user of an identity provider. Such a user could otherwise still
+// sign in with the password after the provider has removed the user.
 func (s *Store) SetPassword(ctx context.Context, user, password, keepSession string) error {
 	return s.change(ctx, "set password", func(ctx context.Context, tx bun.Tx) error {
 		federated, err := tx.NewSelect().Model((*identityRow)(nil)).Where("id.user_id = ?", user).Exists(ctx)

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// encode converts a value to the JSON text of a column. It does not escape HTML characters and keeps the order of keys
-// in raw messages.
+// encode converts a value to the JSON text of a column. It does not escape HTML characters. It keeps the order of keys
+// in raw JSON.
 func encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -23,8 +23,8 @@ func encode(v any) (string, error) {
 	return document(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// document returns a text that both databases accept: it replaces invalid UTF-8. PostgreSQL rejects invalid UTF-8,
-// which json.Valid accepts.
+// document returns a text that both databases accept. It replaces invalid UTF-8, which json.Valid accepts and
+// PostgreSQL rejects.
 func document(raw []byte) string {
 	if utf8.Valid(raw) {
 		return string(raw)
@@ -32,7 +32,7 @@ func document(raw []byte) string {
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
 
-// raw returns the JSON of a column that document wrote, nil for "", which stands for NULL.
+// raw returns the JSON of a column that was written with document. It returns nil for "", which stands for NULL.
 func raw(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -40,14 +40,14 @@ func raw(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// encodeSpec encodes a spec without its files, which have a separate column.
+// encodeSpec encodes a spec without its files, which are stored in a separate column.
 func encodeSpec(spec registry.Spec) (string, error) {
 	spec.Files = nil
 	return encode(spec)
 }
 
-// encodeDraft encodes a draft's spec with the sources of its schemas and its tests. It omits a draft's lock, which is
-// stored separately with the list of packages it belongs to.
+// encodeDraft encodes a draft's spec, its tests and the sources of its schemas. It omits the package lock, which is
+// stored separately for each list of packages.
 func encodeDraft(d registry.Draft) (string, error) {
 	d.Files, d.Lock = nil, nil
 	return encode(draftSpec{d.Spec, aside{d.SchemaSources, d.Tests}})
@@ -70,7 +70,7 @@ type draftSpec struct {
 	aside
 }
 
-// aside holds the fields of a draft that do not belong to its program.
+// aside holds the fields of a draft that are not part of its program.
 type aside struct {
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
 	Tests         []registry.Test         `json:"tests,omitempty"`
@@ -81,7 +81,7 @@ func decodeSpec(text string) (registry.Spec, error) {
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return spec, err
 	}
-	// A missing schema is written as null.
+	// A missing schema is stored as null.
 	for _, schema := range []*json.RawMessage{&spec.InputSchema, &spec.OutputSchema} {
 		if string(*schema) == "null" {
 			*schema = nil
@@ -90,7 +90,7 @@ func decodeSpec(text string) (registry.Spec, error) {
 	return spec, nil
 }
 
-// instant returns a time in the precision of both databases: UTC, to the microsecond.
+// instant returns a time in the precision of both databases: UTC, truncated to microseconds.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func instantOrNil(t *time.Time) *time.Time {
@@ -101,7 +101,7 @@ func instantOrNil(t *time.Time) *time.Time {
 	return &u
 }
 
-// impossible reports whether one of the texts cannot occur in any row, so that no query is needed.
+// impossible reports whether one of the texts contains a character that no row can contain. Then no query is needed.
 func impossible(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) })
 }

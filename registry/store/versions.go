@@ -17,17 +17,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// largestInline is the size above which a version's files are stored as a blob, because larger rows make table scans
+// largestInline is the size above which a version's files are stored as a blob, because large rows make table scans
 // slow.
 const largestInline = 100_000
 
-// InsertVersion stores a published version. Afterwards only its deprecation can change. Errors: NotFound for the agent;
-// VersionExists; InvalidInput for text that cannot be stored.
+// InsertVersion stores a published version. After that, only the version's deprecation can change. Errors: NotFound for
+// the agent; VersionExists; InvalidInput for text that cannot be stored.
 func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.Version) error {
 	return s.insertVersion(ctx, workspace, v, false)
 }
 
-// ImportVersion is InsertVersion for an agent that may still be hidden.
+// ImportVersion is like InsertVersion. It also accepts an agent that is still hidden.
 func (s *Store) ImportVersion(ctx context.Context, workspace string, v registry.Version) error {
 	return s.insertVersion(ctx, workspace, v, true)
 }
@@ -63,13 +63,13 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 	})
 }
 
-// onlyBuild rejects a version that differs from another only in build metadata. In semantic versioning both have the
-// same precedence, so a range could not choose between them.
+// onlyBuild rejects a version that differs from another version only in build metadata. In semantic versioning both
+// versions have the same precedence, so a range could not choose between them.
 func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	number, _, _ := strings.Cut(v.Version, "+")
 	var other []string
 	err := tx.NewSelect().Model((*versionRow)(nil)).Column("version").Where("v.agent_id = ?", v.AgentID).Where("v.version <> ?", v.Version).
-		Where("v.version >= ? AND v.version < ?", number, number+","). // build metadata follows "+", and "," follows that
+		Where("v.version >= ? AND v.version < ?", number, number+","). // build metadata begins with "+", and "," is the next character in ASCII
 		Limit(1).Scan(ctx, &other)
 	if err != nil || len(other) == 0 {
 		return err
@@ -77,7 +77,7 @@ func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	return fault.New(fault.VersionExists, "Version %s already exists and differs from %s only in build metadata, so both have the same precedence. Publish a different number.", other[0], v.Version)
 }
 
-// setLatest writes an agent's latest version: the version that a reference to latest selects.
+// setLatest writes the latest version of an agent, which is the version that a reference to latest selects.
 func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among []registry.Version) error {
 	at := registry.Pick(registry.Latest, among)
 	if at < 0 {
@@ -91,8 +91,8 @@ func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among 
 	return refreshListing(ctx, tx, agentID)
 }
 
-// lockLatest returns an agent's latest version, or none. It locks the agent, so that until the transaction ends others
-// cannot publish, deprecate, pin or delete it. Error: NotFound.
+// lockLatest returns an agent's latest version, or none. It locks the agent until the transaction ends, so that no
+// other transaction can publish, deprecate, pin or delete it. Error: NotFound.
 func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) ([]registry.Version, error) {
 	var row agentRow
 	q := tx.NewSelect().Model(&row).Column("latest_version", "latest_deprecated").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
@@ -146,7 +146,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 		if text, err = s.blobs.Get(ctx, blobName(row.AgentID, row.Version), row.FilesDigest); err != nil {
 			var known *fault.Error
 			if errors.As(err, &known) && known.Code != fault.NotFound {
-				return nil, err // the error says which object was changed or cannot be read
+				return nil, err // this error names the object that was changed or cannot be read
 			}
 			// A missing blob is an internal error, because the requested version exists.
 			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
@@ -177,7 +177,8 @@ func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]regi
 	return versions, nil
 }
 
-// Numbers returns the versions of an agent in no particular order, with only number, digests and deprecation.
+// Numbers returns the versions of an agent in no particular order. It reads only the number, the digests and the
+// deprecation of each version.
 func (s *Store) Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).Column("v.agent_id", "v.agent_name", "v.version", "v.digest", "v.content_digest", "v.deprecated").
@@ -195,7 +196,7 @@ func (s *Store) Numbers(ctx context.Context, workspace, agentID string) ([]regis
 }
 
 // compare compares versions by precedence. Versions that differ only in build metadata are equal, so a stable sort
-// keeps them in order of time.
+// keeps them in their order.
 func compare(a, b string) int {
 	x, errX := semver.StrictNewVersion(a)
 	y, errY := semver.StrictNewVersion(b)
@@ -238,15 +239,15 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	})
 }
 
-// changelogEntries is the maximum number of changelog entries that are returned with an agent. The list of versions has
-// all of them.
+// changelogEntries is the maximum number of changelog entries that are returned with an agent. The list of versions
+// contains all entries.
 const changelogEntries = 100
 
-// changelog returns the last entries of an agent's history, newest first.
+// changelog returns the newest entries of an agent's changelog, newest first.
 func changelog(ctx context.Context, db bun.IDB, workspace, agentID string) ([]registry.ChangelogEntry, error) {
 	var rows []versionRow
 	err := db.NewSelect().Model(&rows).Column("version", "changelog", "published_at").
-		Where("v.workspace_id || '' = ?", workspace).Where("v.agent_id = ?", agentID). // written so that only the index in the order of the result matches
+		Where("v.workspace_id || '' = ?", workspace).Where("v.agent_id = ?", agentID). // the condition is written so that only the index with the order of the result matches
 		OrderExpr("v.published_at DESC, v.id DESC").Limit(changelogEntries).Scan(ctx)
 	if err != nil {
 		return nil, err
@@ -293,8 +294,8 @@ type versionRow struct {
 	Regressions      string    `bun:"regressions,nullzero"`
 }
 
-// versionRowOf converts a version to a row. It stores large files as a blob, so that the blob is durable before the
-// row.
+// versionRowOf converts a version to a row. It stores large files as a blob first, so that the blob is durable before
+// the row.
 func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
 	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v), "/regressions": acceptedOf(v), "/reason": v.Reason, "/successor": v.Successor} {
 		if err := registry.CheckText(field, text); err != nil {

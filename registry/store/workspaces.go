@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CreateWorkspace stores a workspace. administrator is the ID of its first administrator, "" for none. Errors:
-// NameTaken, NotFound for an unknown user.
+// CreateWorkspace stores a workspace. administrator is the ID of the user who becomes its first administrator, or ""
+// for none. Errors: NameTaken, NotFound for an unknown user.
 func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, administrator string) error {
 	return s.change(ctx, "create workspace", func(ctx context.Context, tx bun.Tx) error {
 		row := workspaceRow{ID: w.ID, Name: w.Name, Title: w.Title, CreatedAt: instant(w.CreatedAt)}
@@ -28,7 +28,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, admin
 	})
 }
 
-// Workspace returns an open workspace. Error: NoWorkspace.
+// Workspace returns a workspace that is not closed. Error: NoWorkspace.
 func (s *Store) Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error) {
 	if impossible(nameOrID) {
 		return registry.Workspace{}, registry.NoWorkspace(nameOrID)
@@ -41,7 +41,7 @@ func (s *Store) Workspace(ctx context.Context, nameOrID string) (registry.Worksp
 	return row.workspace(), wrap("read workspace", err)
 }
 
-// Workspaces returns the open workspaces, by name.
+// Workspaces returns the workspaces that are not closed, sorted by name.
 func (s *Store) Workspaces(ctx context.Context) ([]registry.Workspace, error) {
 	var rows []workspaceRow
 	if err := s.read.NewSelect().Model(&rows).Where("w.closed_at IS NULL").OrderExpr("w.name").Scan(ctx); err != nil {
@@ -63,8 +63,8 @@ func (s *Store) DescribeWorkspace(ctx context.Context, id, title string) error {
 	return wrap("describe workspace", expectRow(result, registry.NoWorkspace(id)))
 }
 
-// CloseWorkspace closes a workspace: it revokes its tokens, deletes its invitations and removes its agents from the
-// public registry. Its data is not deleted. Error: NoWorkspace.
+// CloseWorkspace closes a workspace: it revokes the workspace's tokens, deletes its invitations and removes its agents
+// from the public registry. It does not delete the workspace's data. Error: NoWorkspace.
 func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) error {
 	return s.change(ctx, "close workspace", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*workspaceRow)(nil)).Set("closed_at = ?", instant(at)).Where("w.id = ?", id).Where("w.closed_at IS NULL").Exec(ctx)
@@ -90,8 +90,8 @@ func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) err
 	})
 }
 
-// holdWorkspace locks a workspace, so that no other transaction can change its members until this one ends. SQLite has
-// only one writer and needs no lock.
+// holdWorkspace locks a workspace until the transaction ends, so that no other transaction can change its members.
+// SQLite needs no lock, because it has only one writer.
 func (s *Store) holdWorkspace(ctx context.Context, tx bun.Tx, id string) error {
 	var row workspaceRow
 	q := tx.NewSelect().Model(&row).Where("w.id = ?", id).Where("w.closed_at IS NULL")

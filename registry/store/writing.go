@@ -8,10 +8,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// writingConnector opens the connections of SQLite that write.
+// writingConnector opens SQLite's writing connection.
 type writingConnector struct {
 	driver.Connector
-	refuse  func(context.Context) error  // returns an error while every statement would only wait
+	refuse  func(context.Context) error  // returns an error while every statement would only wait for a lock
 	noticed func(context.Context, error) // receives the errors of the database while the connection is still in use
 }
 
@@ -25,15 +25,15 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the SQLite driver does not implement every method of sqliteConn"), conn.Close())
 	}
-	// The log and its index are kept when the database is closed. A server that starts on a full disk could not create
-	// them, and without them it could not even read.
+	// SQLite keeps the log and its index when the database is closed. A server that starts on a full disk could not create
+	// them, and without them it could not even read the database.
 	if _, err := full.FileControlPersistWAL("main", 1); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &writingConn{sqliteConn: full, refuse: c.refuse, noticed: c.noticed}, nil
 }
 
-// sqliteConn lists the methods of the SQLite driver's connections that database/sql uses.
+// sqliteConn contains the methods of the SQLite driver's connections that database/sql uses.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -46,7 +46,8 @@ type sqliteConn interface {
 	sqlite.FileControl
 }
 
-// writingConn is a writing connection. It rejects transactions and statements while they would only wait.
+// writingConn is the writing connection of SQLite. It rejects transactions and statements while they would only wait
+// for a lock.
 type writingConn struct {
 	sqliteConn
 	refuse  func(context.Context) error

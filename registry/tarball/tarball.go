@@ -1,5 +1,5 @@
-// Package tarball has the checks that every reader of an untrusted tar archive needs: a size limit that fails with an
-// error, a check that no data follows the archive, and a check for sparse files.
+// Package tarball contains the checks that every reader of an untrusted tar archive needs: a size limit that fails with
+// an error, a check that no data follows the archive, and a check for sparse files.
 package tarball
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Bounded is a reader that returns an error if the stream is too long. io.LimitReader would return io.EOF instead, as
-// at the end of the stream.
+// Bounded is a reader that returns an error if the stream is longer than a limit. io.LimitReader would return io.EOF
+// instead, and the caller could not detect the missing data.
 type Bounded struct {
 	Reader  io.Reader
-	Left    int64 // remaining bytes
+	Left    int64 // number of bytes that may still be read
 	TooLong error
 }
 
@@ -31,8 +31,8 @@ func (b *Bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OnlyPadding reads a stream to its end and reports whether it contains only zeros. Another program might read other
-// bytes there as further content.
+// OnlyPadding reads a stream to its end and reports whether it contains only zeros. Another program might treat other
+// bytes as further content of the archive.
 func OnlyPadding(rest io.Reader) (bool, error) {
 	block := make([]byte, 4096)
 	for {
@@ -51,7 +51,8 @@ func OnlyPadding(rest io.Reader) (bool, error) {
 	}
 }
 
-// Sparse reports whether a file is sparse: its size counts holes, which have no data in the archive.
+// Sparse reports whether a file is sparse. The size of a sparse file includes holes, for which the archive contains no
+// data.
 func Sparse(header *tar.Header) bool {
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

@@ -21,10 +21,11 @@ type Cluster struct {
 
 	dir  string
 	bin  string
-	data string // data directory of the active server
+	data string // data directory of the server that is currently active
 }
 
-// NewCluster starts a server that ends with the test. Without PostgreSQL it skips the test, or fails it if CI=true.
+// NewCluster starts a PostgreSQL server that stops when the test ends. If PostgreSQL is not installed, NewCluster skips
+// the test; with CI=true it fails the test.
 func NewCluster(tb testing.TB) *Cluster {
 	tb.Helper()
 	dir, alive, err := startServer()
@@ -40,7 +41,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	}
 	c := &Cluster{URL: address(dir), dir: dir, bin: bin, data: filepath.Join(dir, "data")}
 	tb.Cleanup(func() {
-		_ = c.signal(syscall.SIGCONT) // fails if the server was stopped
+		_ = c.signal(syscall.SIGCONT) // returns an error if the test has already stopped the server
 		if err := alive.Close(); err != nil {
 			tb.Error(err)
 		}
@@ -48,7 +49,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	return c
 }
 
-// Freeze pauses every process of the server. Its connections stay open, and it does not answer.
+// Freeze pauses all processes of the server. The server keeps its connections open but does not answer.
 func (c *Cluster) Freeze(tb testing.TB) {
 	tb.Helper()
 	if err := c.signal(syscall.SIGSTOP); err != nil {
@@ -64,7 +65,7 @@ func (c *Cluster) Thaw(tb testing.TB) {
 	}
 }
 
-// Stop ends the server at once, as a crash would.
+// Stop ends the server without a shutdown, like a crash.
 func (c *Cluster) Stop(tb testing.TB) {
 	tb.Helper()
 	c.execute(tb, "pg_ctl", "--pgdata="+c.data, "--wait", "--silent", "--mode=immediate", "stop")
@@ -82,22 +83,22 @@ func (c *Cluster) startIn(tb testing.TB, data, socket string) {
 		"--options=-c listen_addresses='' -c unix_socket_directories='"+socket+"' -c fsync=off -c max_connections=300", "start")
 }
 
-// Standby starts a standby of the server, and adds its address to the URL. From then on a commit is acknowledged only
-// when the standby has received it.
+// Standby starts a standby of the server, and adds its address to the URL. After that, the server acknowledges a commit
+// only when the standby has received it.
 func (c *Cluster) Standby(tb testing.TB) {
 	tb.Helper()
 	c.execute(tb, "pg_basebackup", "--pgdata="+c.copied(), "--host="+c.dir, "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
 	c.startIn(tb, c.copied(), c.copied())
 	tb.Cleanup(func() {
 		if pid, err := strconv.Atoi(firstProcess(c.copied())); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGQUIT) // the standby may already have ended
+			_ = syscall.Kill(pid, syscall.SIGQUIT) // the standby may have ended before
 		}
 	})
 	conn, err := pgx.Connect(tb.Context(), c.URL)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = conn.Close(tb.Context()) }() // the statements have been executed
+	defer func() { _ = conn.Close(tb.Context()) }() // the statements were executed, so an error of closing does not matter
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
 			tb.Fatal(err)
@@ -113,7 +114,7 @@ func (c *Cluster) Standby(tb testing.TB) {
 
 func (c *Cluster) copied() string { return filepath.Join(c.dir, "standby") }
 
-// FailOver ends the server at once, and promotes its standby.
+// FailOver ends the server without a shutdown, and promotes its standby.
 func (c *Cluster) FailOver(tb testing.TB) {
 	tb.Helper()
 	c.Stop(tb)
@@ -121,7 +122,7 @@ func (c *Cluster) FailOver(tb testing.TB) {
 	c.execute(tb, "pg_ctl", "--pgdata="+c.data, "--wait", "--silent", "promote")
 }
 
-// execute runs a program of PostgreSQL.
+// execute runs one of PostgreSQL's programs.
 func (c *Cluster) execute(tb testing.TB, name string, args ...string) {
 	tb.Helper()
 	command := exec.Command(filepath.Join(c.bin, name), args...)
@@ -136,13 +137,13 @@ func (c *Cluster) execute(tb testing.TB, name string, args ...string) {
 	}
 }
 
-// firstProcess returns the number of a server's first process, "" if the server was never started.
+// firstProcess returns the ID of a server's first process, or "" if the server was never started.
 func firstProcess(data string) string {
-	text, _ := os.ReadFile(filepath.Join(data, "postmaster.pid")) // it is removed with the server
+	text, _ := os.ReadFile(filepath.Join(data, "postmaster.pid")) // the file is removed together with the server
 	return strings.SplitN(string(text), "\n", 2)[0]
 }
 
-// signal signals the server's first process and its children.
+// signal sends a signal to the server's first process and its children.
 func (c *Cluster) signal(signal syscall.Signal) error {
 	first, err := strconv.Atoi(firstProcess(c.data))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Dump returns the content of each table of a PostgreSQL database, byte for byte. Tests search it for data that must
-// not be stored.
+// Dump returns the content of each table of a PostgreSQL database, byte for byte. Tests search the result for data that
+// must not be stored.
 func Dump(tb testing.TB, address string) map[string][]byte {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)

@@ -22,22 +22,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server is the PostgreSQL server of this test process: the server in ATELIER_TEST_PG_URL, or a private one if the
-// variable is not set. The first test that needs the private server starts it. It ends with the process.
+// server is the PostgreSQL server that all tests of this process use. If ATELIER_TEST_PG_URL is set, it is the server
+// at this URL. Otherwise the first test that needs a server starts a private one, which stops when the test process
+// ends.
 var server struct {
 	start sync.Once
 	url   string
 	err   error
-	// alive is the input of the supervisor process. This reference prevents that the garbage collector closes it before
-	// the test process ends.
+	// alive is the standard input of the supervisor process. The variable prevents the garbage collector from closing it
+	// before the test process ends.
 	alive io.Closer
 }
 
-// errNoPostgres reports that this machine has no PostgreSQL.
+// errNoPostgres reports that PostgreSQL is not installed on this machine.
 var errNoPostgres = errors.New("no PostgreSQL: ATELIER_TEST_PG_URL is not set and there is no initdb in PATH or /usr/lib/postgresql/*/bin")
 
-// newDatabase creates an empty database that is dropped when the test ends, and returns its URL. Without a server it
-// skips the test, or fails it if CI=true.
+// newDatabase creates an empty database and returns its URL. The database is dropped when the test ends. Without a
+// PostgreSQL server, newDatabase skips the test; with CI=true it fails the test.
 func newDatabase(tb testing.TB) string {
 	tb.Helper()
 	server.start.Do(func() {
@@ -64,7 +65,7 @@ func newDatabase(tb testing.TB) string {
 	return address.String()
 }
 
-// ask executes a statement on the server, not in the database of a test.
+// ask executes a statement on the server, outside of the database of a test.
 func ask(tb testing.TB, statement string) {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
@@ -78,9 +79,10 @@ func ask(tb testing.TB, statement string) {
 	}
 }
 
-// supervisor is a shell script that starts a cluster in $1 with the programs in $2 and reports it. When its input ends,
-// it stops the cluster and removes it. The input also ends if the test process is killed. An unusual time zone reveals
-// wrong assumptions about time. fsync is off, because the data is temporary.
+// supervisor is a shell script. It starts a cluster in the directory $1 with the programs in the directory $2, and
+// reports when the cluster is ready. When its standard input ends, it stops the cluster and removes it. The input also
+// ends if the test process is killed. The cluster has an unusual time zone, which reveals wrong assumptions about time.
+// fsync is off, because the data is temporary.
 const supervisor = `
 set -e
 exec 2>"$1/log"
@@ -93,19 +95,20 @@ read -r _ || true
 rm -rf "$1"
 `
 
-// startServer starts a private server with a unix socket in the returned directory. It stops when alive is closed.
+// startServer starts a private server and returns the directory of its Unix socket. The server stops when alive is
+// closed.
 func startServer() (dir string, alive io.Closer, err error) {
 	bin, err := binaries()
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err = os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has at most 107 bytes
+	dir, err = os.MkdirTemp("/tmp", "atelier-pg-") // the directory is not under TMPDIR, because the path of a socket has at most 107 bytes
 	if err != nil {
 		return "", nil, err
 	}
 	command := exec.Command("/bin/sh", "-c", supervisor, "supervisor", dir, bin)
 	command.Dir = "/"
-	// In a separate process group, the supervisor survives an interrupt from the keyboard and can clean up.
+	// The supervisor has a separate process group. So it survives an interrupt from the keyboard and can clean up.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if command.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
@@ -127,13 +130,13 @@ func startServer() (dir string, alive io.Closer, err error) {
 	return dir, alive, nil
 }
 
-// address returns the URL of the server with its socket in a directory.
+// address returns the URL of the server whose socket is in a directory.
 func address(dir string) string { return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir) }
 
-// binaries finds the directory of initdb, pg_ctl and postgres.
+// binaries returns the directory that contains initdb, pg_ctl and postgres.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		path, err = filepath.EvalSymlinks(path) // the directory of a link may not have links to the other programs
+		path, err = filepath.EvalSymlinks(path) // follows the link, because the directory of the link may not contain the other programs
 		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -143,8 +146,8 @@ func binaries() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// unprivileged makes a user without root rights the owner of the directory and returns the user's credential, because
-// PostgreSQL refuses to run as root. Nil means the current user.
+// unprivileged returns the credential of a user without root rights and makes this user the owner of the directory,
+// because PostgreSQL refuses to run as root. It returns nil if the current user is not root.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // nil means the current user

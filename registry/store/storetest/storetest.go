@@ -1,5 +1,5 @@
-// Package storetest gives tests a real store on each database: SQLite in a file, and PostgreSQL in a separate database
-// on a real server.
+// Package storetest provides a real store on each database for tests: SQLite in a file, and PostgreSQL in a separate
+// database on a real server.
 package storetest
 
 import (
@@ -14,13 +14,13 @@ import (
 // Dialect is a kind of database.
 type Dialect string
 
-// These are the databases.
+// These are the values of Dialect.
 const (
 	SQLite   Dialect = "sqlite"
 	Postgres Dialect = "postgres"
 )
 
-// Each runs a test on every database.
+// Each runs a test once on each database.
 func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	for _, d := range []Dialect{SQLite, Postgres} {
@@ -41,7 +41,7 @@ func Open(tb testing.TB, d Dialect) *store.Store {
 	return Reopen(tb, o)
 }
 
-// Options returns the options of a new and empty database, for tests that open it more than once.
+// Options returns the options for a new and empty database. It is for tests that open the database more than once.
 func Options(tb testing.TB, d Dialect) store.Options {
 	tb.Helper()
 	dir := tb.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// migrated returns the content of an empty SQLite database to which every migration was applied. It is created once per
-// test process.
+// migrated returns the bytes of an empty SQLite database to which every migration was applied. The database is created
+// once per test process.
 var migrated = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "atelier-storetest-")
 	if err != nil {
@@ -28,7 +28,7 @@ func migrate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // not the context of a test, because the result is used by all tests
+	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // the context is not that of a test, because all tests use the result
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +38,8 @@ func migrate(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Put writes an empty SQLite database that has every migration. Running the migrations for each test would take longer
-// than many tests.
+// Put writes the file of an empty SQLite database to which every migration was applied. Applying the migrations in each
+// test would take longer than many tests.
 func Put(tb testing.TB, path string) {
 	tb.Helper()
 	text, err := migrated()
