@@ -16,7 +16,8 @@ var dist embed.FS
 //go:embed all:samples
 var samples embed.FS
 
-// below returns a folder of an embedded tree as a separate tree. The names are constants that the compiler has checked.
+// below returns a folder of an embedded file tree as a separate tree. It panics for an invalid name, but all names are
+// constants.
 func below(tree embed.FS, dir string) fs.FS {
 	sub, err := fs.Sub(tree, dir)
 	if err != nil {

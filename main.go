@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/skills"
 )
 
-// version is set when a release is built.
+// version is the version of the program. Release builds set it with a linker flag.
 var version = "dev"
 
 func main() {
@@ -22,7 +22,7 @@ func main() {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // after the first signal, a second one ends the process at once
 	os.Exit(cli.Main(ctx, cli.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: config.Environment, Environ: config.Environ(),
 		Version: version, Studio: below(dist, "web/dist/app"), Samples: below(samples, "samples"), Skills: skills.Folders(),

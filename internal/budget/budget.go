@@ -1,6 +1,6 @@
-// Package budget limits the memory that requests use while the server processes them. A request reserves the memory for
-// its body before the body is read, and releases it when nothing refers to the body any more. A body that does not fit
-// is rejected immediately. A large answer reserves its memory before it is read from the database, and may wait.
+// Package budget limits the memory that requests use while the server processes them. A request reserves memory before
+// its body is read, and releases the memory when no code refers to the body any longer. A body that does not fit is
+// rejected immediately. A large answer reserves memory before it is read from the database, and may wait for it.
 package budget
 
 import (
@@ -8,31 +8,32 @@ import (
 	"sync"
 )
 
-// Small is the maximum size in bytes of a body that may use the whole budget. An eighth of the budget is reserved for such
-// bodies, so that large bodies never block small ones.
+// Small is the maximum size in bytes of a small body. A small body may use the whole budget. Larger bodies may use only
+// seven eighths, so that they never block small ones.
 const Small = 64 << 10
 
-// Estimated memory cost of a body, measured on decoded bodies of many small values.
+// These constants estimate the memory cost of a body. They were measured with bodies that contain many small values.
 const (
-	perByte  = 4   // the text, its decoded copy, and the copies for the program and the store
-	perValue = 128 // one JSON value or name in a decoded tree
+	perByte  = 4   // per byte: the text, its decoded copy, and the copies for the program and the store
+	perValue = 128 // per value: one JSON value or name in a decoded tree
 )
 
-// Cost returns the memory that a body uses while it is decoded and checked. values counts JSON values and names.
+// Cost returns the memory that a body needs while it is decoded and checked. bytes is the size of the body, and values
+// is its number of JSON values and names.
 func Cost(bytes, values int64) int64 { return perByte*bytes + perValue*values }
 
-// Budget is a weighted semaphore with a share per owner. An owner is a workspace or an address. It is safe for
-// concurrent use.
+// Budget is a weighted semaphore with a limited share for each owner. An owner is a workspace or an address. It is safe
+// for concurrent use.
 type Budget struct {
 	total int64
 
 	mu     sync.Mutex
 	used   int64
 	owners map[string]int64
-	freed  chan struct{} // closed when bytes are returned
+	freed  chan struct{} // closed when a request returns bytes
 }
 
-// New returns a budget of total bytes. One owner may use half of it; an eighth is reserved for small bodies.
+// New returns a budget of total bytes. One owner may use half of the budget. An eighth is reserved for small bodies.
 func New(total int64) *Budget {
 	return &Budget{total: total, owners: map[string]int64{}, freed: make(chan struct{})}
 }
@@ -44,14 +45,14 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Open returns an empty reservation.
+// Open returns an empty reservation for an owner.
 func (b *Budget) Open(owner string) *Reservation {
 	return &Reservation{budget: b, owner: owner, holders: 1}
 }
 
-// take reserves further bytes for a request that has already reserved own bytes, and reports whether they fit. If no other
-// request has a reservation, the bytes always fit, so that every body that a route accepts can be processed. The only
-// request of an owner may exceed the owner's share.
+// take reserves more bytes for a request that has already reserved own bytes, and reports whether they fit. If no other
+// request has a reservation, the bytes always fit, so that the server can process every body that a route accepts. If
+// an owner has no other request, the request may exceed the owner's share.
 func (b *Budget) take(owner string, own, bytes int64, small bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,25 +80,26 @@ func (b *Budget) give(owner string, bytes int64) {
 	b.freed = make(chan struct{})
 }
 
-// next returns a channel that is closed when bytes are returned after the call.
+// next returns a channel that is closed the next time that a request returns bytes.
 func (b *Budget) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.freed
 }
 
-// Reservation is the memory reserved for one request. A nil Reservation has no limit.
+// Reservation is the memory that one request has reserved. A nil Reservation has no limit.
 type Reservation struct {
 	budget *Budget
 	owner  string
 
 	mu      sync.Mutex
 	bytes   int64
-	settled int64 // part of bytes that remains after the body is decoded and checked
+	settled int64 // number of bytes that stay reserved after the body is decoded and checked
 	holders int
 }
 
-// Reserve sets the reservation to that of a body of the given bytes and values, and reports whether it fits.
+// Reserve changes the reservation to the cost of a body with the given numbers of bytes and values. It reports whether
+// the cost fits the budget.
 func (r *Reservation) Reserve(bytes, values int64) bool {
 	if r == nil {
 		return true
@@ -113,8 +115,8 @@ func (r *Reservation) Reserve(bytes, values int64) bool {
 	return true
 }
 
-// Await adds bytes to the reservation, and waits for other requests to return theirs until ctx ends. It reports whether
-// the bytes fit.
+// Await adds bytes to the reservation. If they do not fit, it waits until other requests have returned enough bytes, or
+// until ctx ends. It reports whether the bytes were added.
 func (r *Reservation) Await(ctx context.Context, bytes int64) bool {
 	if r == nil {
 		return true
@@ -143,7 +145,7 @@ func (r *Reservation) add(bytes int64) bool {
 	return true
 }
 
-// Return releases bytes that Await added.
+// Return gives back bytes that Await has added.
 func (r *Reservation) Return(bytes int64) {
 	if r == nil {
 		return
@@ -156,7 +158,7 @@ func (r *Reservation) Return(bytes int64) {
 	r.budget.give(r.owner, bytes)
 }
 
-// Settle releases the memory that was needed only to decode and check the body.
+// Settle gives back the memory that was needed only to decode and check the body.
 func (r *Reservation) Settle() {
 	if r == nil {
 		return
@@ -169,8 +171,8 @@ func (r *Reservation) Settle() {
 	}
 }
 
-// Hold keeps the reservation until release is called, even after the request is answered. An accepted run needs this,
-// because its input stays in memory.
+// Hold keeps the reservation until the caller calls release, even after the request is answered. An accepted run needs
+// this, because its input stays in memory.
 func (r *Reservation) Hold() (release func()) {
 	if r == nil {
 		return func() {}
@@ -181,7 +183,8 @@ func (r *Reservation) Hold() (release func()) {
 	return sync.OnceFunc(r.Release)
 }
 
-// Release is called by the code that opened the reservation. The bytes are returned when all holds are released too.
+// Release ends the reservation of the code that called Open. The bytes are given back when the release functions of all
+// calls of Hold were called too.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -204,7 +207,7 @@ func With(ctx context.Context, r *Reservation) context.Context {
 	return context.WithValue(ctx, key{}, r)
 }
 
-// Of returns the reservation of ctx, or nil if there is none.
+// Of returns the reservation in ctx, or nil if there is none.
 func Of(ctx context.Context) *Reservation {
 	r, _ := ctx.Value(key{}).(*Reservation)
 	return r

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Approvals configures the webhook about requests for approval, and how long requests are stored.
+// Approvals configures the webhook about requests for approval, and how long the server stores requests.
 type Approvals struct {
-	Webhook string   // "" for none
-	Secrets [][]byte // secrets that sign webhooks; a webhook needs at least one
+	Webhook string   // URL of the webhook; "" for no webhook
+	Secrets [][]byte // secrets that sign the webhook; the webhook needs at least one
 	Retry   time.Duration
-	Keep    time.Duration // retention time of ended requests; 0 means forever
+	Keep    time.Duration // how long ended requests are stored; 0 means forever
 }
 
 func approvalSettings() []Setting {
 	return []Setting{
-		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals", Secret: true, // some receivers put a key into the path
+		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals", Secret: true, // the path may contain a key, so messages do not show it
 			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends, and for each warning of a budget (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Webhook, err = webhookURL(v); return err }},
 		{Name: "approval-webhook-secret", Env: "ATELIER_APPROVAL_WEBHOOK_SECRET", Form: "SECRET,…", Group: "Approvals", Secret: true,
@@ -59,7 +59,7 @@ func webhookURL(v string) (string, error) {
 	return v, err
 }
 
-// webhookSecrets parses secrets in the form of the Standard Webhooks specification.
+// webhookSecrets parses secrets in the format of the Standard Webhooks specification.
 func webhookSecrets(v string) ([][]byte, error) {
 	const least, most = 24, 64
 	var all [][]byte

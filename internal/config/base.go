@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// basePath parses a base path. It accepts only paths that need no escaping, because they are written unchanged into URLs,
-// cookies and pages.
+// basePath parses a base path. It accepts only paths that need no escaping, because the server writes them unchanged
+// into URLs, cookies and pages.
 func basePath(v string) (string, error) {
 	path := strings.TrimSuffix(v, "/")
 	if len(path) > 200 || path != "" && !regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`).MatchString(path) {
@@ -18,7 +18,7 @@ func basePath(v string) (string, error) {
 }
 
 // joinBase sets the path of the public URL and the base path to the same value. It returns an error if both are set and
-// differ.
+// are different.
 func joinBase(c *Config) error {
 	u, err := url.Parse(c.PublicURL)
 	switch {

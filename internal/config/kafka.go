@@ -11,28 +11,29 @@ import (
 	"github.com/atelier-run/atelier/internal/limits"
 )
 
-// Kafka configures the Kafka API, which runs the tools requested in one topic and publishes results in another. Without
-// brokers it is off.
+// Kafka configures the Kafka API. The server runs the tools that messages of one topic request, and publishes the
+// results in another topic. Without brokers the Kafka API is off.
 type Kafka struct {
 	Brokers      []string
 	Requests     string
 	Results      string
-	Events       string // topic of side events; "" for none
+	Events       string // topic of side events; "" means none
 	Group        string
 	Concurrent   int64
-	Timeout      time.Duration // this and the next two lower the limits of versions; 0 does not
+	Timeout      time.Duration // Timeout, CPUSeconds and MemoryMB lower the limits of versions; 0 changes nothing
 	CPUSeconds   int64
 	MemoryMB     int64
 	MessageBytes int64
-	Workspaces   map[string]string // workspace of a tenant, "*" for all others
+	Workspaces   map[string]string // workspace of each tenant; "*" is for all other tenants
 	TLS          bool
 	CAFile       string
-	SASL         string // plain, scram-sha-256, scram-sha-512 or ""
+	SASL         string // plain, scram-sha-256 or scram-sha-512; "" means no authentication
 	User         string
 	Password     string
 }
 
-// Limits returns the maximum limits of every run through Kafka. A limit of 0 means that only the version's limit applies.
+// Limits returns the highest limits of a run that was requested through Kafka. If a limit is 0, only the limit of the
+// version applies.
 func (k Kafka) Limits() limits.Limits {
 	return limits.Limits{TimeoutMs: k.Timeout.Milliseconds(), CPUMs: k.CPUSeconds * 1000, MemoryBytes: k.MemoryMB << 20}
 }
@@ -47,7 +48,8 @@ func kafkaTopic(v string) (string, error) {
 	return v, nil
 }
 
-// kafkaTopics parses the topics and the group of existing deployments: {"requests": …, "results": …, "group": …}.
+// kafkaTopics parses a setting of existing deployments. It contains the topics and the group: {"requests": …,
+// "results": …, "group": …}.
 func kafkaTopics(k *Kafka, v string) error {
 	if v == "" {
 		return nil
@@ -76,7 +78,7 @@ func kafkaTopics(k *Kafka, v string) error {
 	return nil
 }
 
-// kafkaWorkspaces parses tenant=workspace,….
+// kafkaWorkspaces parses a list TENANT=WORKSPACE,….
 func kafkaWorkspaces(v string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, pair := range list(v) {
@@ -139,7 +141,7 @@ func kafkaSettings() []Setting {
 			Help: "Maximum run time of a requested tool, for example 60s or 60. It can only lower the limit of a version. With 0s, the limit of the version applies.",
 			set: func(c *Config, v string) (err error) {
 				if v != "" && strings.Trim(v, "0123456789") == "" {
-					v += "s" // existing deployments give seconds
+					v += "s" // existing deployments set this value in seconds
 				}
 				c.Kafka.Timeout, err = span(v)
 				return err

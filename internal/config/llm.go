@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// LLM configures a language model with the API of OpenAI. Without BaseURL there is no model.
+// LLM configures a language model that is called through an API like OpenAI's. Without BaseURL there is no model.
 type LLM struct {
 	BaseURL    string
 	Model      string
 	Key        string
 	Timeout    time.Duration // maximum time of one request
-	Attempts   int           // maximum number of requests for a proposal that passes its checks
+	Attempts   int           // maximum number of requests until a proposal passes its checks
 	FirstDelay time.Duration // delay before the second attempt
-	Factor     float64       // factor by which each further delay grows
-	LongDelay  time.Duration // longest delay
+	Factor     float64       // factor by which the delay grows after each further attempt
+	LongDelay  time.Duration // maximum delay
 	Models     []string      // models that workspaces may choose instead of Model
-	Workspaces []string      // workspaces that may use the model; empty for all
-	// TokensPerMonth bounds the tokens of a workspace in a calendar month; 0 for no limit.
+	Workspaces []string      // workspaces that may use the model; empty means all
+	// TokensPerMonth limits the tokens that a workspace may use in a calendar month; 0 means no limit.
 	TokensPerMonth int64
-	// TokensPerRun bounds the tokens that a program may use in a run; 0 for no limit.
+	// TokensPerRun limits the tokens that the program of one run may use; 0 means no limit.
 	TokensPerRun int64
-	ProgramModel string // name of the model that programs ask; "" for Model
-	// CompletionModel is the name of the model that completes code while a person types; "" for Model.
+	ProgramModel string // name of the model that programs call; "" means Model
+	// CompletionModel is the name of the model that completes code while a person types; "" means Model.
 	CompletionModel string
-	// EmbeddingModel is the name of the model that compares tasks with tools by meaning; "" for none.
+	// EmbeddingModel is the name of the model that compares the meaning of tasks and tools; "" means none.
 	EmbeddingModel string
-	Likeness       float64 // minimum cosine similarity of a task and a tool that fits it
+	Likeness       float64 // minimum cosine similarity between a task and a tool that fits the task
 }
 
 func llmSettings() []Setting {

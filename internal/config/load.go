@@ -13,37 +13,38 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Sources lists the sources of configuration values. Flags override environment variables, which override the file.
+// Sources lists the sources of the configuration. Flags override environment variables, and environment variables
+// override the file.
 type Sources struct {
-	File    string // path of atelier.yaml; "" means ATELIER_CONFIG, else atelier.yaml in the working directory if it exists
+	File    string // path of atelier.yaml; "" means the path in ATELIER_CONFIG, or atelier.yaml in the working directory if it exists
 	Getenv  func(string) string
-	Environ []string          // NAME=VALUE, used to report unknown names; nil reports none
-	Flags   map[string]string // by Setting.Name, only the flags that were set
+	Environ []string          // entries NAME=VALUE, in which Load finds unknown names; nil disables this check
+	Flags   map[string]string // values of the flags that were set, by Setting.Name
 }
 
-// Faults lists every wrong value of a configuration.
+// Faults lists all wrong values of a configuration, one message each.
 type Faults []string
 
 func (f Faults) Error() string {
 	return "invalid configuration:\n  " + strings.Join(f, "\n  ")
 }
 
-// value is a setting's text and the name of its source, such as --listen, for error messages.
+// value is the text of a setting and the name of its source, for example --listen. Error messages contain the name.
 type value struct{ text, from string }
 
-// defaultFile is read if it exists and no other file is named.
+// defaultFile is the configuration file that is read if it exists and no other file is named.
 const defaultFile = "atelier.yaml"
 
-// secondsAliases lists variables that set default-timeout-ms in seconds.
+// secondsAliases lists environment variables that set default-timeout-ms, but in seconds.
 func secondsAliases() []string { return []string{"CODE_EXEC_MAX_EXECUTION_TIME", "SKILL_TIMEOUT"} }
 
-// Environment reads a variable of this process; main passes it as Getenv.
+// Environment returns the value of an environment variable of this process. main passes it as Sources.Getenv.
 func Environment(name string) string { return os.Getenv(name) }
 
-// Environ lists the variables of this process.
+// Environ lists the environment variables of this process.
 func Environ() []string { return os.Environ() }
 
-// Load reads all sources. If values are wrong, its error is of type Faults.
+// Load reads all sources and returns the configuration. If values are wrong, the error has the type Faults.
 func Load(from Sources) (Config, error) {
 	settings := Settings()
 	file, faults := readFile(from, settings)
@@ -74,7 +75,7 @@ func Load(from Sources) (Config, error) {
 	return c, nil
 }
 
-// pick returns a setting's value from the source with the highest priority that has one.
+// pick returns the value of a setting from the source with the highest priority among those that set it.
 func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	if text, ok := from.Flags[s.Name]; ok {
 		return value{text, "--" + s.Name}, true
@@ -91,7 +92,8 @@ func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	return value{}, false
 }
 
-// aliased reads a setting from the variables of existing deployments, and converts those that have another format.
+// aliased reads a setting from the environment variables of existing deployments. It converts values that have another
+// format.
 func aliased(s Setting, getenv func(string) string) (value, bool) {
 	switch host, port := getenv("CODE_EXEC_HOST"), getenv("CODE_EXEC_PORT"); {
 	case s.Name == "listen" && (host != "" || port != ""):
@@ -109,7 +111,7 @@ func aliased(s Setting, getenv func(string) string) (value, bool) {
 			text = strconv.FormatInt(int64(seconds*1000), 10)
 		}
 		if name == "CODE_EXEC_EMBEDDING_MODEL" && !filepath.IsAbs(text) {
-			continue // the name of a model, such as sentence-transformers/all-MiniLM-L6-v2, is ignored
+			continue // the value is not a directory but the name of a model, such as sentence-transformers/all-MiniLM-L6-v2, and is ignored
 		}
 		if name == "CODE_EXEC_LOG_LEVEL" && strings.EqualFold(text, "warning") {
 			text = "warn"
@@ -119,7 +121,7 @@ func aliased(s Setting, getenv func(string) string) (value, bool) {
 	return value{}, false
 }
 
-// readFile reads atelier.yaml: flat keys with scalar or list values.
+// readFile reads atelier.yaml. The file has top-level keys, and their values are scalars or lists.
 func readFile(from Sources, settings []Setting) (map[string]string, Faults) {
 	name := or(from.File, from.Getenv("ATELIER_CONFIG"))
 	text, err := os.ReadFile(or(name, defaultFile))
@@ -170,7 +172,7 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// contradictions reports values that are valid alone but not together.
+// contradictions reports combinations of settings that contradict each other, although each value is valid alone.
 func contradictions(c Config) Faults {
 	var faults Faults
 	most := c.Ceilings.Fields()
@@ -216,8 +218,8 @@ func complaint(s Setting, v value, err error) string {
 	return fmt.Sprintf("%s: %q %v", v.from, v.text, err)
 }
 
-// traces reports whether the standard OTEL_* variables name a collector for traces. The OpenTelemetry library itself reads
-// the address and the other export settings.
+// traces reports whether the standard OTEL_* variables name a collector for traces. The OpenTelemetry library itself
+// reads the collector's address and the other settings.
 func traces(getenv func(string) string) bool {
 	return !truthy(getenv("OTEL_SDK_DISABLED")) && getenv("OTEL_TRACES_EXPORTER") != "none" &&
 		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")

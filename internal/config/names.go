@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Key returns a setting's name in atelier.yaml: log-level becomes logLevel.
+// Key returns the name of a setting in atelier.yaml. For example, log-level becomes logLevel.
 func (s Setting) Key() string {
 	parts := strings.Split(s.Name, "-")
 	for i, part := range parts[1:] {
@@ -14,7 +14,8 @@ func (s Setting) Key() string {
 	return strings.Join(parts, "")
 }
 
-// envName returns the name of a variable: default-cpu-ms becomes ATELIER_DEFAULT_CPU_MS.
+// envName returns the name of a setting's environment variable. For example, default-cpu-ms becomes
+// ATELIER_DEFAULT_CPU_MS.
 func envName(name string) string {
 	return "ATELIER_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
-// meaningless lists variables of existing deployments that have no effect here, with the reason.
+// meaningless maps each environment variable of existing deployments that has no effect on this server to the reason.
 func meaningless() map[string]string {
 	return map[string]string{
 		"CODE_EXEC_REDIS_URL":      "runs and their provenance are stored in the database",
@@ -16,13 +16,14 @@ func meaningless() map[string]string {
 	}
 }
 
-// readElsewhere reports whether a variable is no setting but is read by other code: by tests, by tools, or to find the
-// settings file.
+// readElsewhere reports whether other code reads an environment variable that is not a setting: tests, tools, or the
+// search for the configuration file.
 func readElsewhere(name string) bool {
 	return name == "ATELIER_CONFIG" || name == "ATELIER_SERVER" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
 }
 
-// notes reports each unknown variable with one of our prefixes once, with the probable setting.
+// notes reports each unknown environment variable whose name starts with ATELIER_ or CODE_EXEC_. Each note names the
+// setting that was probably meant.
 func notes(settings []Setting, environ []string) []string {
 	known := []string{"ATELIER_CONFIG", "ATELIER_SERVER", "CODE_EXEC_HOST", "CODE_EXEC_PORT", "CODE_EXEC_DEBUG"}
 	for _, s := range settings {
@@ -44,7 +45,8 @@ func notes(settings []Setting, environ []string) []string {
 	return slices.Compact(all)
 }
 
-// nearest returns the known name with the smallest edit distance, preferably one with the same prefix.
+// nearest returns the known name with the smallest edit distance. Among equal distances it prefers a name with the same
+// prefix.
 func nearest(name string, known []string) string {
 	best, least := "", 1<<30
 	for _, k := range slices.Sorted(slices.Values(known)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// packageSettings lists the settings about packages. The variables of pip, uv and npm are read too, so that a host that is
-// configured for these tools needs no further settings.
+// packageSettings lists the settings for packages. The server also reads the environment variables of pip, uv and npm.
+// So a machine that is configured for these tools needs no additional settings.
 func packageSettings() []Setting {
 	return []Setting{
 		{Name: "python-index", Env: "ATELIER_PYTHON_INDEX", Aliases: []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"}, Form: "URL", Group: "Packages", Secret: true,
@@ -55,7 +55,7 @@ func packageSettings() []Setting {
 	}
 }
 
-// packageRules parses [WORKSPACE=][pypi:|npm:]NAME[@VERSION],…
+// packageRules parses a list [WORKSPACE=][pypi:|npm:]NAME[@VERSION],….
 func packageRules(text string) ([]PackageRule, error) {
 	var all []PackageRule
 	for _, entry := range list(text) {
@@ -67,7 +67,7 @@ func packageRules(text string) ([]PackageRule, error) {
 		if ecosystem, after, ok := strings.Cut(rest, ":"); ok {
 			rule.Ecosystem, rest = ecosystem, after
 		}
-		if at := strings.LastIndexByte(rest, '@'); at > 0 { // a scope begins with one
+		if at := strings.LastIndexByte(rest, '@'); at > 0 { // an @ at index 0 starts an npm scope, not a version
 			rule.Version, rest = rest[at+1:], rest[:at]
 		}
 		rule.Name = rest
@@ -81,7 +81,7 @@ func packageRules(text string) ([]PackageRule, error) {
 	return all, nil
 }
 
-// index checks the address of a package index.
+// index parses the URL of a package index.
 func index(text string) (string, error) {
 	if text == "" {
 		return "", nil

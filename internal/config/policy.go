@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Policy configures an external policy service that must allow each run. Without URL there is none.
+// Policy configures an external policy service. Each run needs the permission of this service. Without URL there is no
+// such service.
 type Policy struct {
 	URL  string
 	Path string
 	TTL  time.Duration
-	Keep time.Duration // retention time of blocked requests
+	Keep time.Duration // how long blocked requests are stored
 }
 
 func policySettings() []Setting {
@@ -49,7 +50,7 @@ func policyURL(v string) (string, error) {
 	return strings.TrimSuffix(v, "/"), nil
 }
 
-// seconds parses a duration such as 30s. A number without a unit means seconds, as in existing deployments.
+// seconds parses a duration such as 30s. A number without a unit is in seconds, as in existing deployments.
 func seconds(v string) (time.Duration, error) {
 	if v != "" && strings.Trim(v, "0123456789.") == "" {
 		v += "s"

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// E2B configures the E2B service, which runs programs in remote sandboxes. Without a key it is not used.
+// E2B configures the service E2B, which runs programs in remote sandboxes. Without Key the service is not used.
 type E2B struct {
 	Key       string
-	API       string // URL of the API; "" for the API of the domain
-	Domain    string // "" for e2b.app
-	Template  string // "" for base
-	Sandboxes string // address of all sandboxes, "" for addresses below the domain
+	API       string // URL of the API; "" means the API of the domain
+	Domain    string // "" means e2b.app
+	Template  string // "" means the template base
+	Sandboxes string // URL of all sandboxes; "" means that each sandbox has a URL below the domain
 }
 
-// Bacalhau configures a Bacalhau network, which executes programs as jobs. Without a host it is not used.
+// Bacalhau configures a Bacalhau network, which runs programs as jobs. Without Host the network is not used.
 type Bacalhau struct {
 	Host      string
-	Port      string // "" for 1234
+	Port      string // "" means 1234
 	Key       string
-	Python    string // image, "" for the default of the engine, like the next two
+	Python    string // container image; "" means the engine's default image, also for Node and Bash
 	Node      string
 	Bash      string
-	Publisher string // "" for local
+	Publisher string // "" means local
 }
 
-// text returns a parser that stores a value in the given field, and rejects spaces.
+// text returns a parser that stores a value in the given field. The parser rejects white space.
 func text(into func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		if strings.ContainsAny(v, " \t\r\n") {

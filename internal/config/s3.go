@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// S3 configures the bucket for the files of large versions. Without an endpoint, the files are in the data directory.
+// S3 configures the bucket that stores the files of large versions. Without an endpoint, these files are stored in the
+// data directory.
 type S3 struct {
 	Endpoint   string // host:port
 	TLS        bool
@@ -18,7 +19,7 @@ type S3 struct {
 	CacheBytes int64
 }
 
-// s3Endpoint parses the address of an S3 server.
+// s3Endpoint parses the URL of an S3 server.
 func s3Endpoint(s *S3, v string) error {
 	if v == "" {
 		return nil

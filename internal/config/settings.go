@@ -8,22 +8,22 @@ import (
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
-// Setting is one entry of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
+// Setting is one setting of the server: a flag of `atelier serve`, an environment variable, and a key of atelier.yaml.
 type Setting struct {
-	Name    string   // name of the flag; camel case in atelier.yaml
-	Env     string   // "" for none
-	Aliases []string // variables of existing deployments
+	Name    string   // name of the flag; in atelier.yaml it is written in camel case
+	Env     string   // name of the environment variable; "" if there is none
+	Aliases []string // environment variables of existing deployments
 	Default string
-	Form    string // placeholder of the value for --help
+	Form    string // placeholder for the value in the output of --help
 	Help    string
 	Group   string
-	Secret  bool // never repeated in a message
-	Switch  bool // a flag without a value means true
+	Secret  bool // messages never contain the value
+	Switch  bool // the flag without a value means true
 
 	set func(*Config, string) error
 }
 
-// Settings lists all settings in the order of --help.
+// Settings lists all settings, in the order of the output of --help.
 func Settings() []Setting {
 	return slices.Concat(serverSettings(), signInSettings(), skillSettings(), policySettings(), approvalSettings(), llmSettings(), kafkaSettings(), s3Settings(), runSettings(), packageSettings(), remoteSettings(), quotaSettings(), usageSettings(), limitSettings())
 }
@@ -155,7 +155,7 @@ func runSettings() []Setting {
 	}
 }
 
-// quotaSettings lists the default quotas of workspaces.
+// quotaSettings lists the settings for the default quotas of workspaces.
 func quotaSettings() []Setting {
 	var all []Setting
 	for _, q := range []struct {
@@ -174,13 +174,13 @@ func quotaSettings() []Setting {
 	return all
 }
 
-// limitNames describes the limits of a run in the order of limits.Fields.
+// limitNames describes the limits of a run, in the order of limits.Fields.
 var limitNames = []struct{ name, form, what string }{
 	{"timeout-ms", "MS", "run time"}, {"cpu-ms", "MS", "CPU time"}, {"memory-bytes", "BYTES", "memory"}, {"processes", "N", "processes"},
 	{"output-bytes", "BYTES", "output and result"}, {"disk-bytes", "BYTES", "files in the private directory"}, {"recursion-depth", "N", "call depth"},
 }
 
-// limitSettings lists the defaults and maxima of each limit of a run.
+// limitSettings lists the settings for the default and the maximum of each limit of a run.
 func limitSettings() []Setting {
 	defaults, ceilings := limits.Defaults(), limits.Ceilings()
 	var all []Setting

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OIDC is an OpenID provider. Issuer is "" if there is none.
+// OIDC configures an OpenID provider. Issuer is "" if there is no provider.
 type OIDC struct {
 	Issuer      string
 	Client      string
@@ -18,7 +18,7 @@ type OIDC struct {
 	Audiences   []string
 }
 
-// GroupRole is the role that a provider's group has in a workspace; the group * contains everybody.
+// GroupRole is the role that members of a provider's group get in a workspace. The group * contains all users.
 type GroupRole struct {
 	Group     string
 	Workspace string
@@ -54,7 +54,7 @@ func signInSettings() []Setting {
 	}
 }
 
-// issuer parses the URL of the OpenID provider. Unencrypted connections are allowed only to this machine, because the
+// issuer parses the URL of the OpenID provider. It rejects unencrypted connections to other machines, because the
 // transferred data proves a person's identity.
 func issuer(v string) (string, error) {
 	if v == "" {
@@ -64,7 +64,7 @@ func issuer(v string) (string, error) {
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(hostPort(u)):
-		return v, nil // unchanged: a trailing slash makes it a different issuer
+		return v, nil // returned unchanged, because an issuer with a trailing slash is a different issuer
 	}
 	return "", fmt.Errorf("must be the URL of a provider, for example https://login.example.com; http is allowed only for this machine")
 }
@@ -79,7 +79,7 @@ func hostPort(u *url.URL) string {
 func groupRoles(v string) ([]GroupRole, error) {
 	var all []GroupRole
 	for _, entry := range list(v) {
-		cut := strings.LastIndex(entry, "=") // group names may contain "="
+		cut := strings.LastIndex(entry, "=") // cuts at the last "=", because the name of a group may contain "="
 		if cut < 1 {
 			return nil, fmt.Errorf("has %q, which must be GROUP=ROLE or GROUP=WORKSPACE:ROLE", entry)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Usage contains the prices of the resources that workspaces use, in one currency. 0 means free of charge.
+// Usage holds the prices of the resources that workspaces use, in one currency. 0 means free of charge.
 type Usage struct {
 	Currency     string
 	Run          float64
@@ -16,12 +16,12 @@ type Usage struct {
 	RemoteSecond float64
 	Tokens       float64 // price of a million tokens
 	Egress       float64 // price of 10^9 bytes
-	Storage      float64 // price of 10^9 bytes for a month
+	Storage      float64 // price of storing 10^9 bytes for a month
 }
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// usageSettings lists the prices.
+// usageSettings lists the settings for prices.
 func usageSettings() []Setting {
 	const group = "Usage"
 	all := []Setting{{Name: "currency", Env: "ATELIER_CURRENCY", Default: "EUR", Form: "CODE", Group: group,

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
-// Each function below parses one kind of value. Its error continues a sentence that starts with the setting's name, and
-// states the expected form. It does not repeat the value, which may be secret.
+// Each function below parses one kind of value. Its error is a predicate that follows the name of the setting and
+// states the expected form. The error does not contain the value, because the value may be secret.
 
 func address(v string) (string, error) {
 	if _, err := hostOf(v); err != nil {
@@ -24,7 +24,7 @@ func address(v string) (string, error) {
 	return v, nil
 }
 
-// loopbackAddress parses an address that only this machine can reach.
+// loopbackAddress parses a loopback address, which only this machine can reach.
 func loopbackAddress(v string) (string, error) {
 	if v != "" && !isLoopback(v) {
 		return "", fmt.Errorf("must be a loopback address, for example 127.0.0.1:6060")
@@ -32,7 +32,7 @@ func loopbackAddress(v string) (string, error) {
 	return v, nil
 }
 
-// hostOf returns the host of host:port and checks the port.
+// hostOf returns the host of HOST:PORT. It returns an error if the port is invalid.
 func hostOf(v string) (string, error) {
 	host, port, err := net.SplitHostPort(v)
 	if err != nil {
@@ -52,7 +52,7 @@ func hostNames(v string) ([]string, error) {
 	return names, nil
 }
 
-// prefixes reads addresses and ranges of addresses.
+// prefixes parses a list of IP addresses and address ranges.
 func prefixes(v string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	for _, text := range list(v) {
@@ -69,7 +69,8 @@ func prefixes(v string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// weakMechanisms and maskableMechanisms list the sandbox's names of mechanisms that may be missing or can be disabled.
+// weakMechanisms lists the sandbox mechanisms that may be missing. maskableMechanisms lists the sandbox mechanisms that
+// can be disabled.
 func weakMechanisms() []string { return []string{"seccomp"} }
 
 func maskableMechanisms() []string {
@@ -153,7 +154,7 @@ func duration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// span parses a retention time; it has no maximum.
+// span parses a retention time. There is no maximum.
 func span(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
@@ -162,7 +163,7 @@ func span(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// age parses the age of data that is removed automatically.
+// age parses the age at which data is removed automatically.
 func age(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d != 0 && d < time.Hour {
@@ -198,7 +199,7 @@ func boolean(v string) (bool, error) {
 	return false, fmt.Errorf("must be true or false")
 }
 
-// ceilings parses the hosts that agents of each workspace may be granted.
+// ceilings parses a list of the hosts that may be granted to the agents of each workspace.
 func ceilings(v string) (map[string]hostpattern.Ceiling, error) {
 	all := map[string]hostpattern.Ceiling{}
 	for _, entry := range list(v) {

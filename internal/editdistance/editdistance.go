@@ -1,8 +1,8 @@
-// Package editdistance measures how similar a misspelt word is to a known one.
+// Package editdistance measures how similar a misspelt word is to a known word.
 package editdistance
 
-// Distance returns the Levenshtein distance: the number of bytes to insert, remove or change to turn one word into the
-// other.
+// Distance returns the Levenshtein distance of two words: the minimum number of bytes to insert, remove or change to
+// turn one word into the other.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -22,8 +22,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Within reports whether the distance of two words is at most n. It does not compare words whose lengths differ by
-// more.
+// Within reports whether the distance of two words is at most n. If the difference of their lengths is larger than n,
+// it does not compute the distance.
 func Within(a, b string, n int) bool {
 	return len(a) <= len(b)+n && len(b) <= len(a)+n && Distance(a, b) <= n
 }

@@ -1,5 +1,5 @@
-// Package fault defines the error type of all packages. An error has a code that each API translates, a message for a
-// person and, for invalid input, a list of details. The package does not depend on HTTP.
+// Package fault defines the error type of all packages. An error has a code that each API translates, a message for
+// people and, for invalid input, a list of details. The package does not depend on HTTP.
 package fault
 
 import (
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Code is the kind of an error. Each API translates codes; the linter rejects a switch that omits one.
+// Code is the kind of an error. Each API translates codes. A linter rejects a switch over codes that omits one.
 type Code string
 
-// Codes of errors. Clients read them in the `code` member of a problem document.
+// These are the values of Code. Clients read them in the member `code` of a problem document.
 const (
 	Internal             Code = "internal"
 	Unauthenticated      Code = "unauthenticated"
@@ -33,31 +33,32 @@ const (
 	NameTaken            Code = "name_taken"
 	NoVersion            Code = "no_version"
 	BumpTooSmall         Code = "bump_too_small"
-	PolicyBlocked        Code = "policy_blocked"    // the gate refuses the program
-	ApprovalRequired     Code = "approval_required" // a person must decide first
+	PolicyBlocked        Code = "policy_blocked"    // the policy gate refuses the program
+	ApprovalRequired     Code = "approval_required" // a person must approve the action first
 	Conflict             Code = "conflict"
 	TestsFailed          Code = "tests_failed"
 	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"
-	QuotaExceeded        Code = "quota_exceeded"  // until a given time
-	BudgetExceeded       Code = "budget_exceeded" // until the end of the month, or a higher budget
+	QuotaExceeded        Code = "quota_exceeded"  // the quota is used up until a given time
+	BudgetExceeded       Code = "budget_exceeded" // the budget is used up until the end of the month, unless it is raised
 	StorageFull          Code = "storage_full"
 	TooManyRequests      Code = "too_many_requests"
 	SandboxUnavailable   Code = "sandbox_unavailable"
 	RuntimeUnavailable   Code = "runtime_unavailable"
 	ProviderUnavailable  Code = "provider_unavailable"
-	IndexUnavailable     Code = "index_unavailable"   // of packages
+	IndexUnavailable     Code = "index_unavailable"   // the package index is not available
 	ContentChanged       Code = "content_changed"     // the bucket returned other bytes than were stored
-	ModelUnavailable     Code = "model_unavailable"   // no language model, or it gives no usable answer
-	StorageUnavailable   Code = "storage_unavailable" // nothing can be recorded now
-	RunInterrupted       Code = "run_interrupted"     // by another server, while this one carried it out
+	ModelUnavailable     Code = "model_unavailable"   // no language model is configured, or its answer is not usable
+	StorageUnavailable   Code = "storage_unavailable" // the server cannot record changes now
+	RunInterrupted       Code = "run_interrupted"     // another server has marked this server's run as interrupted
 	ShuttingDown         Code = "shutting_down"
 	Cancelled            Code = "cancelled"
 )
 
-// Detail describes one error. Pointer is an RFC 6901 JSON pointer into the request; File, Line and Column (both from 1)
-// point into a source file instead, or say where the value of the pointer came from. Details never repeat values of the request.
+// Detail describes one problem of a request. Pointer is an RFC 6901 JSON pointer into the request. File, Line and
+// Column (both from 1) either replace the pointer and point into a source file, or say where the value of the pointer
+// came from. Details never contain values of the request.
 type Detail struct {
 	Pointer string `json:"pointer,omitempty"`
 	File    string `json:"file,omitempty"`
@@ -67,13 +68,13 @@ type Detail struct {
 	Message string `json:"message"`
 }
 
-// Error is an error with a code. Message may be shown to the caller; Err is only for the log.
+// Error is an error with a code. Message may be shown to the caller. Err is only for the log.
 type Error struct {
 	Code       Code
 	Message    string
 	Details    []Detail
-	Extra      map[string]any // further members of the problem document, such as currentRevision
-	RetryAfter time.Duration  // delay before a retry, for QueueFull, QuotaExceeded and TooManyRequests
+	Extra      map[string]any // additional members of the problem document, such as currentRevision
+	RetryAfter time.Duration  // time after which the client may retry, for QueueFull, QuotaExceeded and TooManyRequests
 	Err        error
 }
 
@@ -95,14 +96,14 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns an InvalidInput error about one field, which its JSON pointer names.
+// Invalid returns an InvalidInput error about one field. pointer is the JSON pointer of the field.
 func Invalid(pointer, format string, args ...any) *Error {
 	d := Detail{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
 	return &Error{Code: InvalidInput, Message: "The input is not valid.", Details: []Detail{d}}
 }
 
-// CodeOf returns the code of the outermost *Error in err's chain. It returns Internal for any other error and "" for
-// nil.
+// CodeOf returns the code of the outermost *Error in the chain of err. It returns Internal for any other error and ""
+// for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -114,5 +115,5 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Is reports whether err has the code.
+// Is reports whether the code of err is code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Shown makes untrusted text safe for a message, a terminal and a header. It truncates the text to most characters and
-// escapes non-printable ones.
+// Shown makes untrusted text safe for a message, a terminal and a header. It escapes non-printable characters and
+// shortens the text to most characters.
 func Shown(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Limit returns the memory limit in bytes of this process's control group, 0 if there is none.
+// Limit returns the memory limit of this process's cgroup in bytes, or 0 if there is no limit.
 func Limit() int64 {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -16,8 +16,8 @@ func Limit() int64 {
 	return limitOf(string(groups), "/sys/fs/cgroup")
 }
 
-// limitOf reads the limit of the process's control group below dir. In a container, the process's group is usually dir
-// itself. No limit is "9223372036854771712" in version 1 of control groups and "max" in version 2.
+// limitOf reads the memory limit of the process's cgroup below dir. In a container, this cgroup is usually dir itself.
+// Without a limit, the file contains "9223372036854771712" in cgroup version 1 and "max" in version 2.
 func limitOf(groups, dir string) int64 {
 	const none = 1 << 50
 	for line := range strings.Lines(groups) {

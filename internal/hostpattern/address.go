@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// special is a block of addresses outside the public internet. The blocks come from the IANA registries and from cloud
-// providers.
+// special is a block of addresses that are not on the public internet. The blocks come from the IANA registries and
+// from cloud providers.
 type special struct {
 	prefix string
 	class  string
@@ -56,7 +56,7 @@ func specials() []special {
 	}
 }
 
-// Metadata is the class of the addresses of cloud metadata services, which give a machine its credentials.
+// Metadata is the class of the addresses of cloud metadata services. Such a service gives a machine its credentials.
 const Metadata = "metadata"
 
 type block struct {
@@ -72,8 +72,9 @@ var blocks = sync.OnceValue(func() []block {
 	return all
 })
 
-// Class returns the class of an address that is not on the public internet, such as metadata. It returns "" for a public
-// address. The first block that contains the address decides. IPv6 addresses outside of the assigned range are not public.
+// Class returns the class of an address that is not on the public internet, for example metadata. It returns "" for a
+// public address. The first block that contains the address decides. An IPv6 address outside of the assigned range is
+// not public.
 func Class(addr netip.Addr) string {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return "invalid"

@@ -1,5 +1,5 @@
-// Package hostpattern parses and compares the hosts that a program may be granted, in the form host:port. Saving, limiting
-// and enforcing grants all use these rules. The package does not resolve names.
+// Package hostpattern parses and compares the hosts that a program may be granted, in the form host:port. The code that
+// saves, limits and enforces grants uses the same rules. The package does not resolve names.
 package hostpattern
 
 import (
@@ -10,15 +10,17 @@ import (
 	"strings"
 )
 
-// Grant is one entry of capabilities.hosts: a name, all names under one, or an address; always with a port.
+// Grant is one entry of capabilities.hosts. It allows a name, all names below a name (wildcard), or an address, always
+// with a port.
 type Grant struct {
-	host string // lower case ASCII; for a wildcard the part after *.
+	host string // lower case ASCII; for a wildcard, the part after "*."
 	wild bool
-	addr netip.Addr // for a grant of an address
+	addr netip.Addr // only set if the grant allows an address
 	port uint16
 }
 
-// ParseGrant parses an entry. Its errors explain the reason, so that they can be shown next to the field.
+// ParseGrant parses an entry of capabilities.hosts. An error states the reason as a predicate, so that the Studio can
+// show it next to the field.
 func ParseGrant(text string) (Grant, error) {
 	if err := oddities(text); err != nil {
 		return Grant{}, err
@@ -53,7 +55,7 @@ func ParseGrant(text string) (Grant, error) {
 	return Grant{host: ascii, wild: wild, port: port}, nil
 }
 
-// oddities returns a specific error for each common mistake in an entry.
+// oddities returns a specific error for each common mistake in an entry, or nil if there is none.
 func oddities(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -99,7 +101,7 @@ func isRange(text string) bool {
 	return err == nil
 }
 
-// cutPort removes the port from the end.
+// cutPort splits an entry into the host and the port at its end.
 func cutPort(text string) (host string, port uint16, err error) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 || strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
@@ -138,7 +140,7 @@ func addressGrant(host string, port uint16) (Grant, error) {
 	return Grant{addr: addr, port: port}, nil
 }
 
-// literalGrant parses an entry with an IPv4 address, or a name that a resolver would treat as one.
+// literalGrant parses an entry with an IPv4 address. It rejects a name that a resolver could interpret as an address.
 func literalGrant(name string, wild bool, port uint16) (Grant, error) {
 	addr, err := netip.ParseAddr(name)
 	switch {
@@ -161,7 +163,7 @@ func (g Grant) String() string {
 	return g.host + ":" + strconv.Itoa(int(g.port))
 }
 
-// Covers reports whether the grant allows a target by its name or literal address.
+// Covers reports whether the grant allows a target. It compares the target's name or literal address.
 func (g Grant) Covers(t Target) bool {
 	switch {
 	case g.port != t.Port:
@@ -174,15 +176,16 @@ func (g Grant) Covers(t Target) bool {
 	return g.host == t.Host
 }
 
-// Ceiling limits which hosts may be granted: hosts of the public internet if All is set, and hosts within Grants. Addresses
-// of metadata services are never allowed.
+// Ceiling limits which hosts may be granted. Grants are always allowed. If All is set, all hosts of the public internet
+// are allowed too. Addresses of metadata services are never allowed.
 type Ceiling struct {
-	All     bool // the public internet
-	Private bool // with All: other addresses too, without being listed
+	All     bool // all hosts of the public internet
+	Private bool // together with All: also addresses that are not public
 	Grants  []Grant
 }
 
-// Allows reports whether a grant is within the ceiling. The addresses of a name are checked when it is resolved.
+// Allows reports whether the ceiling allows a grant. If the grant is a name, the server checks its addresses when it
+// resolves the name.
 func (c Ceiling) Allows(grant Grant) bool {
 	if grant.addr.IsValid() && Class(grant.addr) == Metadata {
 		return false
@@ -195,7 +198,7 @@ func (c Ceiling) Allows(grant Grant) bool {
 	return c.All && (c.Private || !grant.addr.IsValid() || Class(grant.addr) == "")
 }
 
-// Reaches reports whether the ceiling allows a target, independent of a version's grants.
+// Reaches reports whether the ceiling allows a target. It does not consider the grants of a version.
 func (c Ceiling) Reaches(t Target) bool {
 	if t.Addr.IsValid() && Class(t.Addr) == Metadata {
 		return false
@@ -203,7 +206,7 @@ func (c Ceiling) Reaches(t Target) bool {
 	return c.Lists(t) || c.All && (c.Private || !t.Addr.IsValid() || Class(t.Addr) == "")
 }
 
-// Lists reports whether the ceiling lists a target in Grants, or allows all addresses.
+// Lists reports whether a grant of the ceiling covers a target, or the ceiling allows all addresses.
 func (c Ceiling) Lists(t Target) bool {
 	for _, most := range c.Grants {
 		if most.Covers(t) {
@@ -213,7 +216,7 @@ func (c Ceiling) Lists(t Target) bool {
 	return c.All && c.Private
 }
 
-// Includes reports whether this grant allows everything that another grant allows.
+// Includes reports whether this grant allows every target that the other grant allows.
 func (g Grant) Includes(other Grant) bool {
 	switch {
 	case g == other:

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Target is the destination of a request in the canonical form that is compared with grants.
+// Target is the destination of a request, in the canonical form that is compared with grants.
 type Target struct {
-	Host string     // lower case ASCII name, or the address as text
-	Addr netip.Addr // for a literal address
+	Host string     // name in lower case ASCII, or the address as text
+	Addr netip.Addr // only set if the target is a literal address
 	Port uint16
 }
 
@@ -25,7 +25,7 @@ func (t Target) String() string {
 	return t.Host + ":" + strconv.Itoa(int(t.Port))
 }
 
-// Authority returns the target in the form of a Host header, without the port that the scheme implies.
+// Authority returns the target as the value of a Host header. It omits the port that is the default of the scheme.
 func (t Target) Authority(implied uint16) string {
 	if t.Port != implied {
 		return t.String()
@@ -36,10 +36,11 @@ func (t Target) Authority(implied uint16) string {
 	return t.Host
 }
 
-// longestHost is the maximum length of a host in bytes. Every valid name is shorter; longer text is not parsed.
+// longestHost is the maximum length of a host in bytes. Every valid name is shorter. A longer text is rejected without
+// parsing.
 const longestHost = 512
 
-// ParseTarget parses a host from a URL or a CONNECT request, with or without brackets. It accepts only one form of an
+// ParseTarget parses the host of a URL or a CONNECT request, with or without brackets. It accepts only one form of an
 // address, because resolvers interpret forms such as 0x7f.1 or 2130706433 differently.
 func ParseTarget(host string, port uint16) (Target, error) {
 	if len(host) > longestHost {
@@ -73,7 +74,7 @@ func ParseTarget(host string, port uint16) (Target, error) {
 	return Target{Host: name, Addr: addr, Port: port}, nil
 }
 
-// ParseHostPort parses host:port; otherwise is the default port.
+// ParseHostPort parses host:port. If the text has no port, the port is otherwise.
 func ParseHostPort(text string, otherwise uint16) (Target, error) {
 	host, digits := text, ""
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
@@ -90,8 +91,8 @@ func ParseHostPort(text string, otherwise uint16) (Target, error) {
 	return ParseTarget(host, port)
 }
 
-// asciiName converts a host name to its lookup form: mapped and encoded by IDNA, in lower case. Labels consist of
-// letters, digits, hyphens and underscores.
+// asciiName converts a host name to the form for lookups: mapped and encoded by IDNA, in lower case. Each label
+// consists of letters, digits, hyphens and underscores.
 func asciiName(name string) (string, error) {
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
 	ascii, err := profile.ToASCII(name)
@@ -110,7 +111,8 @@ func asciiName(name string) (string, error) {
 	return ascii, nil
 }
 
-// endsInNumber reports whether a resolver might treat the name as an address, following the WHATWG rule.
+// endsInNumber reports whether a resolver might interpret the name as an address. It follows the rule of the WHATWG URL
+// standard.
 func endsInNumber(name string) bool {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(name), "."), ".")
 	last := labels[len(labels)-1]

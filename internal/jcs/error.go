@@ -2,10 +2,10 @@ package jcs
 
 import "strings"
 
-// Reason is the kind of error in a document.
+// Reason is the kind of a problem in a document.
 type Reason string
 
-// Reasons for which a document is rejected.
+// These are the values of Reason.
 const (
 	Syntax       Reason = "syntax"
 	TooLarge     Reason = "too_large"
@@ -13,20 +13,21 @@ const (
 	DuplicateKey Reason = "duplicate_key"
 	BadEncoding  Reason = "bad_encoding"
 	BadNumber    Reason = "bad_number"
-	Stopped      Reason = "stopped" // by Limits.Count
+	Stopped      Reason = "stopped" // Limits.Count has rejected the document
 )
 
-// Error explains why a document is rejected and where. Pointer is the JSON pointer of the value being read, and Offset
-// is its byte from 0. Message is a predicate about the value at Pointer and never quotes values.
+// Error says why a document is rejected, and at which position. Pointer is the JSON pointer of the value at this
+// position. Offset is the number of bytes before the position. Message is a predicate about the value, and never
+// contains values.
 type Error struct {
 	Reason  Reason
 	Pointer string
 	Offset  int
 	Message string
-	Err     error // error of Limits.Count
+	Err     error // error that Limits.Count has returned
 }
 
-// Unwrap returns the error of Limits.Count.
+// Unwrap returns the error that Limits.Count has returned.
 func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
@@ -36,11 +37,12 @@ func (e *Error) Error() string {
 	return e.Pointer + " " + e.Message
 }
 
-// maxPointer limits the pointer of an error in bytes, because a hostile client can send keys of any length.
+// maxPointer is the maximum length of an error's pointer in bytes, because a hostile client can send keys of any
+// length.
 const maxPointer = 1 << 10
 
-// under prefixes the error's pointer with a key or an index. The scanner calls it at each level while it returns from the
-// recursion.
+// under adds a key or an index to the front of the error's pointer. The scanner calls it at each level while it returns
+// from the recursion.
 func (e *Error) under(token string) *Error {
 	if len(e.Pointer)+len(token) > maxPointer {
 		token = "…"
@@ -49,7 +51,7 @@ func (e *Error) under(token string) *Error {
 	return e
 }
 
-// EscapePointer escapes one reference token of a JSON pointer (RFC 6901).
+// EscapePointer escapes one token of a JSON pointer (RFC 6901).
 func EscapePointer(token string) string {
 	if !strings.ContainsAny(token, "~/") {
 		return token

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// safeLiteral is the length up to which a literal without an exponent is always within the range of a double. Only longer
-// literals need a check.
+// safeLiteral is a length in bytes. A literal of at most this length without an exponent is always within the range of
+// a double, so only longer literals are checked.
 const safeLiteral = 300
 
 func (s *scanner) number() *Error {
@@ -69,7 +69,7 @@ func countDigits(literal []byte) (n int) {
 	return n
 }
 
-// integer copies the digits unchanged: JSON forbids leading zeros, so only -0 has a second form.
+// integer copies the digits unchanged. JSON forbids leading zeros, so only zero has a second form, which is -0.
 func (s *scanner) integer(literal []byte) {
 	if !s.write {
 		return
@@ -94,14 +94,14 @@ func (s *scanner) double(literal []byte) *Error {
 // appendDouble writes a finite double as ECMAScript's Number::toString does.
 func appendDouble(out []byte, f float64) []byte {
 	if f == 0 {
-		return append(out, '0') // also for -0
+		return append(out, '0') // the number 0, or -0
 	}
 	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
 		return strconv.AppendFloat(out, f, 'f', -1, 64)
 	}
 	out = strconv.AppendFloat(out, f, 'e', -1, 64)
 	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
-		out[n-2] = out[n-1] // ECMAScript writes e-9 for e-09
+		out[n-2] = out[n-1] // ECMAScript writes e-9 where Go writes e-09
 		out = out[:n-1]
 	}
 	return out

@@ -8,33 +8,34 @@ import (
 	"unicode/utf8"
 )
 
-// scanner checks a document in one pass. It is recursive, so depth limits the nesting. If write is set, it also appends the
-// canonical form to out. If build is set it returns the decoded value, otherwise nil.
+// scanner checks a document in one pass. It is recursive, so depth limits the nesting. If write is set, it also appends
+// the canonical form to out. If build is set, it returns the decoded value; otherwise it returns nil.
 type scanner struct {
 	in    []byte
 	pos   int
-	depth int // remaining nesting
-	limit int // depth at the start
-	most  int // digits that a number may have, 0 for any
+	depth int // nesting that is still allowed
+	limit int // nesting that was allowed at the start
+	most  int // maximum digits of a number; 0 means no limit
 	build bool
 	write bool
 	out   []byte
 
 	count  func(values int) error
-	values int // values and names so far
+	values int // number of values and names that were read
 
-	members []member // members of all open objects, innermost last
-	key     []byte   // buffer for keys and strings with escapes
+	members []member // members of all open objects; those of the innermost object are last
+	key     []byte   // buffer for keys, and for strings with escapes
 }
 
-// member is one "key":value of an open object; from and to delimit its canonical text in out.
+// member is one member of an open object. from and to are the positions in out at which its canonical text starts and
+// ends.
 type member struct {
 	key      string
 	value    any
 	from, to int
 }
 
-// countEvery is the number of values after which count is called again.
+// countEvery is the number of values between two calls of count.
 const countEvery = 1024
 
 func (s *scanner) document() (any, *Error) {
@@ -51,7 +52,7 @@ func (s *scanner) document() (any, *Error) {
 	return value, s.report()
 }
 
-// counted counts a value or a name. After every countEvery of them it calls count, which may stop the scan.
+// counted counts a value or a name. After every countEvery values it calls count, which may stop the scan.
 func (s *scanner) counted() *Error {
 	if s.values++; s.values%countEvery != 0 {
 		return nil
@@ -98,7 +99,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// accept consumes c and the following white space, if c is next.
+// accept reports whether c is the next character. If it is, accept skips c and the white space after it.
 func (s *scanner) accept(c byte) bool {
 	if s.peek() != c || s.pos >= len(s.in) {
 		return false
@@ -207,7 +208,7 @@ func (s *scanner) array() (any, *Error) {
 	}
 }
 
-// list returns items as a value, without an allocation if no values are built.
+// list returns items as a value. If no values are built, it returns nil and so avoids an allocation.
 func (s *scanner) list(items []any) any {
 	if !s.build {
 		return nil
@@ -240,7 +241,7 @@ func (s *scanner) object() (any, *Error) {
 	return object, err
 }
 
-// readMembers reads up to and including the closing brace.
+// readMembers reads the members of an object and the closing brace.
 func (s *scanner) readMembers() *Error {
 	for {
 		if s.peek() != '"' {
@@ -277,8 +278,8 @@ func (s *scanner) readMembers() *Error {
 	}
 }
 
-// closeObject rejects duplicate keys and sorts the members. They were written from start in source order; it writes
-// them in canonical order with commas.
+// closeObject rejects duplicate keys and sorts the members. The members are in out from position start, in the order of
+// the source. closeObject writes them again in canonical order, with commas.
 func (s *scanner) closeObject(members []member, start int) *Error {
 	if !slices.IsSortedFunc(members, compareMembers) {
 		slices.SortFunc(members, compareMembers)
@@ -304,22 +305,24 @@ func (s *scanner) closeObject(members []member, start int) *Error {
 
 func compareMembers(a, b member) int { return compareUTF16(a.key, b.key) }
 
-// compareUTF16 orders strings by UTF-16 code units, as RFC 8785 requires. The order differs from byte order only if a
-// character above U+FFFF, whose first unit is a surrogate, is compared with one from U+E000 to U+FFFF.
+// compareUTF16 compares strings by UTF-16 code units, as RFC 8785 requires. The order of bytes is the same, with one
+// exception: a character above U+FFFF, whose first unit is a surrogate, comes before the characters from U+E000 to
+// U+FFFF.
 func compareUTF16(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i] == b[i] {
 			continue
 		}
 		if a[i] < 0xee || b[i] < 0xee {
-			return cmp.Compare(a[i], b[i]) // one side is below U+E000: bytes and units agree
+			return cmp.Compare(a[i], b[i]) // one character is below U+E000, so the orders of bytes and units agree
 		}
 		return cmp.Compare(rank(a[i]), rank(b[i]))
 	}
 	return cmp.Compare(len(a), len(b))
 }
 
-// rank orders the first bytes of four-byte sequences (F0 to F4) before those of U+E000 to U+FFFF (EE and EF).
+// rank moves the first bytes of four-byte sequences (F0 to F4) before the first bytes of the characters from U+E000 to
+// U+FFFF (EE and EF).
 func rank(c byte) int {
 	if c >= 0xf0 {
 		return int(c) - 0xf0
@@ -327,7 +330,7 @@ func rank(c byte) int {
 	return int(c)
 }
 
-// text reads a string and returns its decoded value, valid until the next call.
+// text reads a string and returns its decoded value. The value is valid until the next call of text.
 func (s *scanner) text() ([]byte, *Error) {
 	s.pos++
 	start := s.pos
@@ -361,7 +364,7 @@ func (s *scanner) multibyte() *Error {
 	return nil
 }
 
-// escaped continues from the first backslash of a string that began at start.
+// escaped reads the rest of a string that began at start, from the first backslash on.
 func (s *scanner) escaped(start int) ([]byte, *Error) {
 	s.key = append(s.key[:0], s.in[start:s.pos]...)
 	for s.pos < len(s.in) {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// mostRewritten is the maximum number of numbers that Unmarshal rewrites, and longestNumber the maximum length of each in
-// bytes.
+// mostRewritten is the maximum number of numbers that Unmarshal rewrites. longestNumber is the maximum length in bytes
+// of a number that it rewrites.
 const (
 	mostRewritten = 64
 	longestNumber = 40
 )
 
-// Unmarshal is like json.Unmarshal, but also decodes numbers such as 1.0 and 1e3 into Go integers, because JSON Schema
-// treats them as integers.
+// Unmarshal is like json.Unmarshal, but also decodes numbers such as 1.0 and 1e3 into Go integers. JSON Schema treats
+// such numbers as integers.
 func Unmarshal(data []byte, into any) error {
 	for range mostRewritten {
 		err := json.Unmarshal(data, into)
@@ -38,7 +38,8 @@ func Unmarshal(data []byte, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// integer returns a number without fraction and exponent, "" if it has a fraction or is too large for 64 bits.
+// integer returns a number in a form without fraction and exponent. It returns "" if the number has a fraction or does
+// not fit into 64 bits.
 func integer(text string) string {
 	if _, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(strings.TrimLeft(exponent, "+-0")) > 2 {
 		return ""

@@ -1,4 +1,4 @@
-// Package lru is a cache of the most recently used values.
+// Package lru provides a cache of the most recently used values.
 package lru
 
 import (
@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Cache is a cache with a limited number of values and a limited total size. A value that is larger than the size limit is
-// kept as the only one. It is safe for concurrent use.
+// Cache is a cache with a maximum number of values and a maximum total size. If a value is larger than the maximum
+// size, the cache contains only this value. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	most, limit int
 
 	mu      sync.Mutex
 	entries map[K]*list.Element
-	used    *list.List // list of *entry, the last used first
+	used    *list.List // list of *entry; the most recently used entry is first
 	bytes   int
 }
 
@@ -23,12 +23,12 @@ type entry[K comparable, V any] struct {
 	bytes int
 }
 
-// New returns an empty cache with the given maximum of values and bytes.
+// New returns an empty cache with the given maximum number of values and of bytes.
 func New[K comparable, V any](most, bytes int) *Cache[K, V] {
 	return &Cache[K, V]{most: max(1, most), limit: bytes, entries: map[K]*list.Element{}, used: list.New()}
 }
 
-// Get returns a cached value.
+// Get returns the cached value of a key.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,8 +40,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return element.Value.(*entry[K, V]).value, true
 }
 
-// Put adds a value and removes the least recently used ones beyond the limits. It does nothing if the key exists, because
-// all values of a key must be equal.
+// Put adds a value and removes the least recently used values that exceed the limits. It does nothing if the key
+// exists, because all values of a key must be equal.
 func (c *Cache[K, V]) Put(key K, value V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package pyhash hashes JSON like existing skill executors: the SHA-256 of Python's json.dumps(json.loads(text),
-// sort_keys=True). Clients compare such hashes with those of other executors. Therefore separators, escapes, key order and
-// the digits of floats must be exactly those of Python.
+// Package pyhash computes the same hash of a JSON document as existing skill executors: the SHA-256 of Python's
+// json.dumps(json.loads(text), sort_keys=True). Clients compare these hashes with the hashes of other executors. So
+// separators, escapes, key order and the digits of floats must be exactly as in Python.
 package pyhash
 
 import (
@@ -28,8 +28,8 @@ func Sum(text []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Dumps returns a JSON document as Python writes it, with sorted keys and in ASCII. It rejects the same documents as
-// package jcs.
+// Dumps returns a JSON document as Python's json.dumps writes it, with sorted keys and in ASCII. It rejects the same
+// documents as package jcs.
 func Dumps(text []byte) ([]byte, error) {
 	value, err := jcs.Decode(text, jcs.Limits{})
 	if err != nil {
@@ -59,7 +59,7 @@ func appendValue(out []byte, value any) []byte {
 		return append(out, ']')
 	case map[string]any:
 		out = append(out, '{')
-		for i, key := range slices.Sorted(maps.Keys(v)) { // sorting UTF-8 bytes gives the order of code points, as in Python
+		for i, key := range slices.Sorted(maps.Keys(v)) { // the order of UTF-8 bytes is the order of code points, by which Python sorts
 			if i > 0 {
 				out = append(out, ", "...)
 			}
@@ -71,7 +71,8 @@ func appendValue(out []byte, value any) []byte {
 	return out
 }
 
-// appendNumber writes integers of any size unchanged. It writes other numbers like Python, which reads them as doubles.
+// appendNumber writes an integer of any size unchanged. It writes any other number in the same way as Python, which
+// reads it as a double.
 func appendNumber(out []byte, literal string) []byte {
 	if literal == "-0" {
 		return append(out, '0')
@@ -79,12 +80,13 @@ func appendNumber(out []byte, literal string) []byte {
 	if !strings.ContainsAny(literal, ".eE") {
 		return append(out, literal...)
 	}
-	f, _ := strconv.ParseFloat(literal, 64) // is in range, because jcs checked it
+	f, _ := strconv.ParseFloat(literal, 64) // the number is in range, because jcs has checked it
 	return appendFloat(out, f)
 }
 
-// appendFloat writes a double like Python's repr, with the fewest digits that read back as the same value. Values
-// between 1e-4 and 1e16 have no exponent; the exponent of other values has a sign and at least two digits.
+// appendFloat writes a double in the same way as Python's repr: with the fewest digits that read back as the same
+// value. Values between 1e-4 and 1e16 have no exponent. The exponent of other values has a sign and at least two
+// digits.
 func appendFloat(out []byte, f float64) []byte {
 	scientific := strconv.FormatFloat(f, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(scientific, "e")
@@ -99,7 +101,8 @@ func appendFloat(out []byte, f float64) []byte {
 	return out
 }
 
-// appendString writes a string like Python: printable ASCII unchanged, and everything else as lower-case escapes.
+// appendString writes a string in the same way as Python: printable ASCII unchanged, and all other characters as
+// lower-case escapes.
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	for _, r := range s {

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// state is the result of trying to read one encoded unit of a text.
+// state is the result of an attempt to read one encoded unit of a text.
 type state int
 
 const (
-	other   state = iota // the text differs from this encoding
+	other   state = iota // the text is not in this encoding
 	read                 // the unit was read
 	missing              // the text ends within the unit
 )
 
-// unit is a decoded escape sequence or character of a text: its decoded bytes, their number n, and the size of its encoded
-// form in the text.
+// unit is one character or escape sequence of a text after decoding. n is the number of decoded bytes, and size is the
+// length of the encoded form in the text.
 type unit struct {
 	bytes [utf8.UTFMax]byte
 	n     int
@@ -27,16 +27,17 @@ type unit struct {
 
 func one(b byte, size int) unit { return unit{bytes: [utf8.UTFMax]byte{b}, n: 1, size: size} }
 
-// node is a node in the prefix tree (trie) of the windows of all values. The tree compares a common prefix only once, so
-// that searching for many values takes no longer than for one.
+// node is a node in a prefix tree (trie). The tree contains the windows of all values, where a window is the beginning
+// of a value. A common prefix is compared only once, so searching for many values takes no longer than searching for
+// one.
 type node struct {
 	labels []byte
 	next   []*node
-	ends   []string // values with exactly this window
+	ends   []string // values whose window ends at this node
 }
 
 func (n *node) child(b byte) *node {
-	if len(n.labels) == 1 { // the usual case
+	if len(n.labels) == 1 { // most nodes have one child
 		if n.labels[0] == b {
 			return n.next[0]
 		}
@@ -65,8 +66,8 @@ func (n *node) add(value string) {
 	}
 }
 
-// windowOf returns the length in bytes of the prefix of a value to search for. The prefix ends between two characters,
-// unless the value is not UTF-8.
+// windowOf returns the length in bytes of the beginning of a value that is searched for. It ends between two
+// characters, unless the value is not UTF-8.
 func windowOf(value string) int {
 	if len(value) <= window {
 		return len(value)
@@ -79,22 +80,22 @@ func windowOf(value string) int {
 	return window
 }
 
-// encoding searches for values in one encoding, such as base64. next decodes the next unit of a text.
+// encoding searches for values that are written in one encoding, such as base64. next decodes the next unit of a text.
 type encoding struct {
 	next  func(text []byte, at, seen int) (unit, state)
 	root  *node
-	exact bool // case-sensitive
+	exact bool // the search distinguishes upper and lower case
 }
 
-// match is the result of matching the windows of values at a position.
+// match is the result of comparing a text at one position with the windows of all values.
 type match struct {
 	end   int
-	seen  int   // number of matched bytes of the value
-	place *node // nil if no window matched completely
-	short bool  // the text ended before a longer window did
+	seen  int   // number of bytes of the value that match
+	place *node // node at which the matching window ends; nil if no window matches completely
+	short bool  // the text ended before the end of a longer window
 }
 
-// child returns the next node for a byte.
+// child returns the child node for a byte.
 func (s *encoding) child(n *node, b byte) *node {
 	if !s.exact {
 		b = fold(b)
@@ -102,7 +103,8 @@ func (s *encoding) child(n *node, b byte) *node {
 	return n.child(b)
 }
 
-// walk is a faster version of match for text without escapes. It returns false if it meets a byte that may start an escape.
+// walk is a faster version of match for text without escapes. It returns false if it finds a byte that may start an
+// escape.
 func (s *encoding) walk(text []byte, from int) (found match, same bool) {
 	place := s.root
 	for at := from; len(place.next) > 0; {
@@ -123,7 +125,7 @@ func (s *encoding) walk(text []byte, from int) (found match, same bool) {
 	return found, true
 }
 
-// match finds the longest window of a value that begins at a position.
+// match finds the longest window of a value that begins at a position of the text.
 func (s *encoding) match(text []byte, from int) (found match) {
 	place, seen := s.root, 0
 	for at := from; len(place.next) > 0; {
@@ -152,15 +154,17 @@ func (s *encoding) unit(text []byte, at, seen int) (unit, state) {
 	return s.next(text, at, seen)
 }
 
-// tail is a value whose window was found. The match extends as long as the text equals the rest of the value.
+// tail is a value whose window was found in the text. The match continues as long as the text equals the rest of the
+// value.
 type tail struct {
 	*encoding
 	value string
-	seen  int // bytes of value
-	skip  int // bytes of the held-back text that are known to match
+	seen  int // number of bytes of value that match
+	skip  int // number of bytes of the held-back text that are known to match
 }
 
-// follow extends the match from a position, and returns its end. short reports that the text ended before the match did.
+// follow extends the match from a position of the text, and returns the end of the match. short is true if the text
+// ended before the match did.
 func (t *tail) follow(text []byte, from int) (end int, short bool) {
 	for t.seen < len(t.value) {
 		u, state := t.unit(text, from, t.seen)
@@ -186,7 +190,8 @@ func (t *tail) follow(text []byte, from int) (end int, short bool) {
 // escapes reports whether a byte may start an escape sequence.
 func escapes(b byte) bool { return b == '\\' || b == '%' }
 
-// fold normalizes a byte for comparison: it converts letters to one case, and the + of a URL-encoded form to a space.
+// fold normalizes a byte for comparison. It converts letters to lower case, and converts + to a space, because
+// URL-encoded text writes a space as +.
 func fold(b byte) byte {
 	if b == '+' {
 		return ' '
@@ -211,8 +216,8 @@ func lower(b byte) byte {
 
 const base64Group = 3
 
-// base64Core returns the part of a value's base64 form that does not depend on the bytes before and after the value. shift
-// is the number of bytes before the value in its base64 group.
+// base64Core returns the part of a value's base64 form that does not depend on the bytes before and after the value.
+// shift is the number of bytes that precede the value in its group of three bytes.
 func base64Core(value string, shift int) string {
 	text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
 	text = strings.TrimRight(text, "=")

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// JSON redacts the values in a document. It searches each string separately, including its escapes, and each number.
-// All other bytes stay unchanged.
+// JSON redacts the values in a JSON document. It searches each number and each string, including the escapes in
+// strings. All other bytes stay unchanged.
 func (m *Redactor) JSON(document json.RawMessage) json.RawMessage {
 	if m == nil || len(document) == 0 {
 		return document
@@ -47,7 +47,7 @@ func stringEnd(document []byte, from int) int {
 func (m *Redactor) quoted(literal []byte) []byte {
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
-		return []byte(`"` + Stars + `"`) // a string that cannot be decoded
+		return []byte(`"` + Stars + `"`) // the string cannot be decoded
 	}
 	redacted := m.Text(text)
 	if redacted == text {
@@ -56,7 +56,7 @@ func (m *Redactor) quoted(literal []byte) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(redacted) // strings always encode
+	_ = e.Encode(redacted) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 

@@ -2,11 +2,11 @@ package redact
 
 import "io"
 
-// piece is the number of bytes read at once.
+// piece is the number of bytes that are read at once.
 const piece = 32 << 10
 
-// Reader returns the data of another reader with each byte of a value replaced by a star. The length does not change, so
-// that a Content-Length stays valid.
+// Reader returns the data of another reader and replaces each byte of a value by a star. The length of the data does
+// not change, so a Content-Length stays valid.
 func (m *Redactor) Reader(from io.Reader) io.Reader {
 	return &reader{from: from, stream: Stream{redactor: m, even: true}, buffer: make([]byte, piece)}
 }

@@ -1,45 +1,45 @@
-// Package redact replaces secret values in the output of programs, both in plain form and in the usual encodings. It
-// handles texts, bytes, JSON documents and streams that arrive in pieces.
+// Package redact replaces secret values in the output of programs. It finds values in plain form and in the usual
+// encodings. It handles texts, bytes, JSON documents, and streams that arrive in pieces.
 package redact
 
 import "strings"
 
-// Stars is the text that replaces a value.
+// Stars is the text that replaces a secret value.
 const Stars = "***"
 
 const (
-	// Shortest is the minimum length in bytes of a value to redact. Shorter values could occur by chance in ordinary words
-	// and numbers.
+	// Shortest is the minimum length in bytes of a value that is redacted. Shorter values could occur by chance in
+	// ordinary words and numbers.
 	Shortest = 8
-	// window is the length in bytes of the prefix by which a value is found. From there, the match extends as long as the
-	// text equals the value. A short prefix limits the text that a stream must hold back, and the cost of searching for
-	// a value that repeats one letter.
+	// window is the length in bytes of the beginning of a value that is searched for. After that, the match continues as
+	// long as the text equals the value. A short window limits the text that a stream must hold back. It also limits the
+	// cost of searching for a value that repeats one letter.
 	window = 64
-	// The lines of a value, for example of a PEM file, are searched for separately too. shortestLine is the minimum length
-	// of such a line in bytes, and mostLines the maximum number of lines.
+	// Each line of a value, for example of a PEM file, is also searched for separately. shortestLine is the minimum length
+	// of such a line in bytes, and mostLines is the maximum number of lines.
 	shortestLine = 16
 	mostLines    = 100
 )
 
-// Redactor searches for given values. It is immutable; a nil Redactor finds nothing.
+// Redactor searches texts for given values. It is immutable. A nil Redactor finds nothing.
 type Redactor struct {
-	texts  []*encoding // encodings that leave text without escapes unchanged
+	texts  []*encoding // encodings in which text without escapes stays unchanged
 	hex    *encoding
 	base64 *encoding
-	begins [256]bool // bytes with which any encoding can begin
+	begins [256]bool // bytes with which a value can begin in any encoding
 }
 
-// New returns a Redactor for values, or nil if all of them are too short.
+// New returns a Redactor for values. It returns nil if all values are shorter than Shortest.
 func New(values []string) *Redactor {
 	texts, base64 := &node{}, &node{}
-	raw := false // whether a value itself looks like escaped text
+	raw := false // true if a value looks like escaped text
 	for _, value := range values {
 		for _, one := range []string{value, strings.TrimSpace(value)} {
 			if len(one) < Shortest {
 				continue
 			}
 			raw = raw || strings.ContainsAny(one, `\%`)
-			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // fold handles only ASCII, so other cases of letters are added here
+			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // fold converts only ASCII letters, so the other cases of the value are added here
 				texts.add(folded(cased))
 			}
 			for shift := range base64Group {
@@ -68,7 +68,7 @@ func New(values []string) *Redactor {
 	return m
 }
 
-// begin fills in begins: the bytes with which an encoded value can begin. The search skips all others.
+// begin sets begins, the bytes with which an encoded value can begin. The search skips all other bytes.
 func (m *Redactor) begin() {
 	for i := range m.begins {
 		b := byte(i)
@@ -95,7 +95,7 @@ func (m *Redactor) Text(text string) string {
 	return redacted + s.End()
 }
 
-// Even returns a text of the same length, with a star for each byte of a value.
+// Even redacts the values in a text by replacing each byte of a value by a star, so that the length does not change.
 func (m *Redactor) Even(text string) string {
 	if m == nil || text == "" {
 		return text
@@ -105,8 +105,8 @@ func (m *Redactor) Even(text string) string {
 	return redacted + s.End()
 }
 
-// find returns the longest matches of values that begin at a position. short is true if the text ends before the result is
-// certain, so that more text is needed.
+// find returns the longest values that begin at a position of the text. short is true if the text is too short for a
+// certain result.
 func (m *Redactor) find(text []byte, from int) (end int, found []tail, short bool) {
 	take := func(r match, of ...*encoding) {
 		short = short || r.short

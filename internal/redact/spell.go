@@ -9,17 +9,17 @@ import (
 // plain reads one byte of text without an encoding.
 func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read }
 
-// nested is the maximum depth of JSON strings within JSON strings.
+// nested is the maximum depth of JSON strings that contain JSON strings.
 const nested = 2
 
-// escaped returns a reader for one unit of text that is escaped up to depth times, as in nested string literals of JSON,
-// Python and similar languages.
+// escaped returns a function that reads one unit of text that is escaped up to depth times. Nested string literals of
+// JSON, Python and similar languages are escaped several times.
 func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	if depth == 0 {
 		return plain
 	}
 	inner := escaped(depth - 1)
-	// char reads one character of the nested literal, at depth-1. The character must be one byte.
+	// char reads one character of the literal at the next lower depth. The character must be one byte.
 	char := func(text []byte, at int) (byte, int, state) {
 		if at >= len(text) {
 			return 0, at, missing
@@ -63,11 +63,11 @@ func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 		if short := strings.IndexByte(`ntrbf"'/\`, kind); short >= 0 {
 			return one("\n\t\r\b\f\"'/\\"[short], end-at), read
 		}
-		return first, read // a backslash that escapes nothing
+		return first, read // the backslash is not part of an escape
 	}
 }
 
-// unicode reads one \uXXXX escape, or two that form a surrogate pair.
+// unicode reads one escape \uXXXX, or two escapes that form a surrogate pair.
 func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int, state), char func([]byte, int) (byte, int, state)) (unit, state) {
 	const width = 4
 	value, end, found := digits(text, end, width)
@@ -96,12 +96,13 @@ func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int,
 	return u, read
 }
 
-// nesting is the maximum number of times that a percent-encoded text may be encoded again, as in %2541.
+// nesting is the maximum number of times that percent-encoded text may be encoded again. For example, %2541 is encoded
+// twice.
 const nesting = 3
 
 // percented reads one unit of percent-encoded text, as in a URL or a form.
 func percented(text []byte, at, _ int) (unit, state) {
-	if text[at] == '+' { // a space in a form; another encoding finds a literal plus
+	if text[at] == '+' { // a plus is a space in a form; the other encodings find a literal plus
 		return one('+', 1), read
 	}
 	if text[at] != '%' {
@@ -121,7 +122,7 @@ func percented(text []byte, at, _ int) (unit, state) {
 	return one(value, from+2-at), found
 }
 
-// hexFirsts returns the characters with which the hexadecimal form of a byte begins.
+// hexFirsts returns the characters with which the hexadecimal form of a byte can begin.
 func hexFirsts(first byte) string {
 	digit := "0123456789abcdef"[first>>4]
 	if digit >= 'a' {
@@ -130,7 +131,8 @@ func hexFirsts(first byte) string {
 	return string(digit)
 }
 
-// hexed reads one byte as two hexadecimal digits. Before the digits it skips separators, which hex dumps insert.
+// hexed reads one byte from two hexadecimal digits. It skips separators before the digits, because hex dumps contain
+// separators.
 func hexed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {
@@ -162,8 +164,8 @@ func hexByte(text []byte, at int) (byte, state) {
 	return value, read
 }
 
-// base64ed reads one character of either base64 alphabet. It skips line breaks, and decodes escapes of URLs and JSON
-// strings.
+// base64ed reads one character of base64, in the standard or the URL alphabet. It skips line breaks, and decodes the
+// escapes of URLs and JSON strings.
 func base64ed(text []byte, at, seen int) (unit, state) {
 	from := at
 	if seen > 0 {

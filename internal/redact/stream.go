@@ -2,17 +2,17 @@ package redact
 
 import "strings"
 
-// Stream redacts text that arrives in pieces, where a value may begin in one piece and end in another. It holds back text
-// that may be the beginning of a value; the length of this text is limited. A nil stream redacts nothing.
+// Stream redacts text that arrives in pieces. A value may begin in one piece and end in another. So a Stream holds back
+// text that may be the beginning of a value; the length of this text is limited. A nil Stream redacts nothing.
 type Stream struct {
 	redactor *Redactor
-	even     bool // replace each byte of a value by a star, instead of each value by Stars
+	even     bool // replace each byte of a value by a star, instead of replacing each value by Stars
 	held     string
-	inside   []tail // matched values that continue as long as the text equals one of them
-	reach    int    // bytes of held that belong to a match
+	inside   []tail // values that were found and continue as long as the text equals one of them
+	reach    int    // number of bytes of held that belong to a match
 }
 
-// Stream returns a new stream, or nil for a nil Redactor.
+// Stream returns a new Stream. It returns nil for a nil Redactor.
 func (m *Redactor) Stream() *Stream {
 	if m == nil {
 		return nil
@@ -20,7 +20,7 @@ func (m *Redactor) Stream() *Stream {
 	return &Stream{redactor: m}
 }
 
-// Write adds a piece and returns all text that is known to contain no secret.
+// Write adds a piece of text and returns all text that is known to contain no secret.
 func (s *Stream) Write(piece string) string {
 	if s == nil {
 		return piece
@@ -28,7 +28,7 @@ func (s *Stream) Write(piece string) string {
 	return s.pass(piece, false)
 }
 
-// End returns the held-back text.
+// End returns the text that is still held back, after redacting it.
 func (s *Stream) End() string {
 	if s == nil {
 		return ""
@@ -57,7 +57,7 @@ func (s *Stream) pass(piece string, last bool) string {
 		}
 		end, found, short := s.redactor.find(text, i)
 		switch {
-		case short && !last: // it may also be the beginning of a longer value
+		case short && !last: // the text at this position may be the beginning of a longer value
 			s.held = string(text[i:])
 			return out.String()
 		case found != nil:
@@ -75,8 +75,8 @@ func (s *Stream) pass(piece string, last bool) string {
 	return out.String()
 }
 
-// follow continues the matches in s.inside from a position. It returns the position up to which the text is processed. A
-// match that may continue in the next piece stays in s.inside, and the unprocessed text stays in s.held.
+// follow continues the matches in s.inside from a position of the text. It returns the position up to which the text is
+// processed. If a match may continue in the next piece, it stays in s.inside, and the unprocessed text stays in s.held.
 func (s *Stream) follow(text []byte, from int, last bool, out *strings.Builder) int {
 	end, least, on := from+s.reach, len(text), s.inside[:0]
 	for _, one := range s.inside {

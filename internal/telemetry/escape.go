@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Escape quotes characters in s that could mislead a terminal or a reader, in Go syntax: control characters, line and
-// paragraph separators and marks of writing direction. It leaves spaces unchanged.
+// Escape replaces characters in s that could mislead a terminal or a reader by escapes in Go syntax: control
+// characters, line and paragraph separators, and marks of writing direction. It does not change spaces.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s

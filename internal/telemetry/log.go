@@ -7,17 +7,17 @@ import (
 )
 
 // NewLog returns a logger that writes lines of text or JSON. It escapes control characters, escape sequences and marks
-// of writing direction, so that a quoted name or message cannot forge a line or move the cursor.
+// of writing direction. So a logged name or message cannot forge a line or move the cursor.
 func NewLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
 		options.ReplaceAttr = escapeAttr
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(w, options)) // quotes non-printable text with strconv.Quote
+	return slog.New(slog.NewTextHandler(w, options)) // the text handler quotes non-printable text with strconv.Quote
 }
 
-// Level parses debug, info, warn or error; any other name means info.
+// Level parses a log level: debug, info, warn or error. Any other name means info.
 func Level(name string) slog.Level {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(name)); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics contains the metrics of /metrics. Each label must have few values, so a route's label is its pattern and never a
-// path.
+// Metrics holds the metrics that /metrics returns. Each label must have few values. So the label of a route is its
+// pattern and never a path.
 type Metrics struct {
 	registry   *prometheus.Registry
 	requests   *prometheus.CounterVec
@@ -22,7 +22,7 @@ type Metrics struct {
 	queued     *prometheus.HistogramVec
 }
 
-// NewMetrics returns the metrics of a server in their own Prometheus registry.
+// NewMetrics returns the metrics of a server in a separate Prometheus registry.
 func NewMetrics(version string) *Metrics {
 	quick := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}
 	m := &Metrics{
@@ -47,7 +47,7 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Request counts an answered request. route is the pattern, such as /api/v1/runs/{run}.
+// Request counts a request that was answered. route is the pattern of the route, such as /api/v1/runs/{run}.
 func (m *Metrics) Request(method, route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.latency.WithLabelValues(method, route).Observe(took.Seconds())
@@ -60,20 +60,20 @@ func (m *Metrics) Run(runtime, status string, queued, total time.Duration) {
 	m.queued.WithLabelValues(runtime).Observe(queued.Seconds())
 }
 
-// RunUnrecorded counts a run whose end could not be recorded.
+// RunUnrecorded counts a run whose result could not be recorded.
 func (m *Metrics) RunUnrecorded(runtime string) { m.unrecorded.WithLabelValues(runtime).Inc() }
 
-// Gauge registers a number that is read on each request of /metrics.
+// Gauge registers a metric. Its function is called on each request of /metrics.
 func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }
 
-// Counter registers a number that never decreases and is read on each request of /metrics.
+// Counter registers a metric that never decreases. Its function is called on each request of /metrics.
 func (m *Metrics) Counter(name, help string, labels map[string]string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }
 
-// Handler answers with the metrics as text.
+// Handler returns the handler of /metrics, which writes the metrics as text.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }

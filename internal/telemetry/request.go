@@ -8,8 +8,8 @@ import (
 
 type requestKey struct{}
 
-// Request collects attributes for the log line of one request. Code adds notes while the request is served, and the line is
-// written at the end.
+// Request collects attributes for the log line of one HTTP request. Code adds attributes while the request is
+// processed, and the line is written at the end.
 type Request struct {
 	ID string
 
@@ -17,12 +17,12 @@ type Request struct {
 	notes []slog.Attr
 }
 
-// WithRequest returns a context that carries r.
+// WithRequest returns a context that contains r.
 func WithRequest(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestID returns the ID of the request of ctx, or "" if there is none.
+// RequestID returns the ID of the request in ctx, or "" if ctx contains no request.
 func RequestID(ctx context.Context) string {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r.ID
@@ -30,7 +30,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Note adds attributes to the log line of the request of ctx. Without a request it does nothing.
+// Note adds attributes to the log line of the request in ctx. It does nothing if ctx contains no request.
 func Note(ctx context.Context, attrs ...slog.Attr) {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		r.mu.Lock()
@@ -39,7 +39,7 @@ func Note(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Notes returns the collected notes.
+// Notes returns the attributes that Note has added.
 func (r *Request) Notes() []slog.Attr {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces creates spans. If no collector is configured, spans are not recorded and cost almost nothing. They still have IDs,
-// because runs store their trace ID and traceparent is forwarded.
+// Traces creates spans. If no collector is configured, spans are not recorded and cost almost nothing. They still have
+// IDs, because runs store their trace ID and the server forwards traceparent.
 type Traces struct {
 	provider *sdktrace.TracerProvider
 }
 
-// NewTraces returns the tracing of a process. With export it sends spans by OTLP over HTTP to the collector in the
-// standard OTEL_* variables, which the OpenTelemetry library reads itself.
+// NewTraces returns the Traces of a process. If export is set, it sends spans by OTLP over HTTP to a collector. The
+// OpenTelemetry library reads the collector's address from the standard OTEL_* variables.
 func NewTraces(ctx context.Context, version string, export bool) (*Traces, error) {
 	if !export {
 		return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))}, nil
@@ -42,7 +42,7 @@ func exporting(ctx context.Context, version string, exporter sdktrace.SpanExport
 	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}, nil
 }
 
-// NewTracesTo returns tracing that passes every finished span to the given exporter. Tests inspect spans with it.
+// NewTracesTo returns Traces that pass every finished span to the given exporter. Tests use it to inspect spans.
 func NewTracesTo(exporter sdktrace.SpanExporter) *Traces {
 	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))}
 }
@@ -50,10 +50,10 @@ func NewTracesTo(exporter sdktrace.SpanExporter) *Traces {
 // Tracer returns the tracer of a package.
 func (t *Traces) Tracer(pkg string) trace.Tracer { return t.provider.Tracer(pkg) }
 
-// Propagator reads and writes traceparent and tracestate.
+// Propagator returns the propagator that reads and writes traceparent and tracestate.
 func (t *Traces) Propagator() propagation.TextMapPropagator { return propagation.TraceContext{} }
 
-// Close sends all unsent spans.
+// Close sends all spans that were not sent yet.
 func (t *Traces) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -9,9 +9,9 @@ import (
 	"unicode/utf16"
 )
 
-// Filter writes untrusted text to a terminal. It keeps colours if they are enabled. It removes all other escape sequences
-// and control characters, even if they are split between two writes. So text cannot move the cursor, set a title or make
-// the terminal answer a query.
+// Filter writes untrusted text to a terminal. It keeps colours if they are enabled. It removes all other escape
+// sequences and control characters, even if they are split between two writes. So the text cannot move the cursor, set
+// a title or make the terminal answer a query.
 type Filter struct {
 	w        io.Writer
 	colours  bool
@@ -26,30 +26,30 @@ type state int
 
 const (
 	ground  state = iota
-	escaped       // after ESC
-	control       // within ESC [ …, a control sequence
-	textual       // within ESC ] … or a similar string sequence, up to BEL or ST
-	textEsc       // after ESC within such a sequence
+	escaped       // the last character was ESC
+	control       // inside a control sequence, which starts with ESC [
+	textual       // inside a string sequence, which starts with ESC ] or a similar pair and ends with BEL or ST
+	textEsc       // inside a string sequence, and the last character was ESC
 )
 
-// maxSequence is the maximum length of a colour sequence.
+// maxSequence is the maximum length of a colour sequence in characters.
 const maxSequence = 64
 
-// NewFilter returns a filter; without colours it removes colours too.
+// NewFilter returns a Filter that writes to w. If colours is false, it removes colours too.
 func NewFilter(w io.Writer, colours bool) *Filter {
 	return &Filter{w: w, colours: colours, newLine: true}
 }
 
-// Print writes the filtered text.
+// Print filters a text and writes the result.
 func (t *Filter) Print(text string) {
 	var out strings.Builder
 	for _, r := range text {
 		t.next(&out, r)
 	}
-	_, _ = io.WriteString(t.w, out.String()) // stderr is closed: the error cannot be reported
+	_, _ = io.WriteString(t.w, out.String()) // a write fails only if stderr is closed, and then no error can be reported
 }
 
-// End finishes the line and resets colours.
+// End finishes the current line and resets colours.
 func (t *Filter) End() {
 	t.at = ground
 	text := ""
@@ -60,7 +60,7 @@ func (t *Filter) End() {
 		text += "\n"
 	}
 	t.coloured, t.newLine = false, true
-	_, _ = io.WriteString(t.w, text) // stderr is closed: the error cannot be reported
+	_, _ = io.WriteString(t.w, text) // a write fails only if stderr is closed, and then no error can be reported
 }
 
 func (t *Filter) next(out *strings.Builder, r rune) {
@@ -87,7 +87,7 @@ func (t *Filter) next(out *strings.Builder, r rune) {
 }
 
 func (t *Filter) plain(out *strings.Builder, r rune) {
-	if t.returned && r != '\n' { // a line that would be overwritten becomes a separate line
+	if t.returned && r != '\n' { // a line that this text would overwrite stays visible as a separate line
 		t.put(out, '\n')
 	}
 	t.returned = false
@@ -105,10 +105,10 @@ func (t *Filter) plain(out *strings.Builder, r rune) {
 		t.put(out, r)
 	case unicode.IsPrint(r):
 		t.put(out, r)
-	case r == '\u200d' || r == '\ufe0f': // join and style emoji
+	case r == '\u200d' || r == '\ufe0f': // these characters join and style emoji
 		t.put(out, r)
 	case r >= ' ' && (r < 0x7f || r > 0x9f):
-		out.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'")) // marks of direction and similar characters are shown as escapes
+		out.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'")) // writes marks of direction and similar characters as escapes
 		t.newLine = false
 	}
 }
@@ -128,13 +128,13 @@ func (t *Filter) begin(r rune) {
 		t.at = textual
 	case '\x1b':
 	default:
-		if r < ' ' || r > '/' { // intermediate bytes come before the final byte
+		if r < ' ' || r > '/' { // intermediate bytes precede the final byte of the sequence
 			t.at = ground
 		}
 	}
 }
 
-// gather collects a control sequence and keeps it if it is a colour.
+// gather collects a control sequence, and writes it if it sets a colour.
 func (t *Filter) gather(out *strings.Builder, r rune) {
 	switch {
 	case r == '\x1b':
@@ -152,7 +152,8 @@ func (t *Filter) gather(out *strings.Builder, r rune) {
 	}
 }
 
-// EscapeJSON writes characters that are unsafe for a terminal as \u escapes. Such characters occur only within strings.
+// EscapeJSON replaces characters of a JSON text that are unsafe for a terminal by \u escapes. In JSON such characters
+// occur only inside strings.
 func EscapeJSON(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -11,11 +11,11 @@ import (
 // mostBytes is the maximum size of a key file in bytes.
 const mostBytes = 64 << 10
 
-// remark is the header of a generated key file.
+// remark is the comment at the beginning of a generated key file.
 const remark = "# Encryption keys for stored secrets. The first key encrypts, all keys can decrypt.\n" +
 	"# Without this file the secrets are lost. Back it up, separately from the database.\n"
 
-// Read reads a key file. open is true if other users than the owner may read the file, which is a mistake.
+// Read reads a key file. open is true if users other than the owner may read the file, which is unsafe.
 func Read(path string) (keys Keys, open bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -35,9 +35,9 @@ func Read(path string) (keys Keys, open bool, err error) {
 	return keys, info.Mode().Perm()&0o077 != 0, nil
 }
 
-// Write replaces a key file atomically, readable only by this user.
+// Write replaces a key file atomically. Only the current user can read the file.
 func (k Keys) Write(path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next-*") // created with mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next-*") // CreateTemp creates the file with mode 0600
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (k Keys) Write(path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir syncs the directory of a renamed file, so that a power failure cannot undo the rename. Without the new key file,
-// its secrets would be lost.
+// syncDir syncs the directory of a renamed file, so that a power failure cannot undo the rename. If the new key file
+// were lost, all secrets that it encrypts would be lost.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package vault encrypts small texts for storage in a database. It uses AES-256-GCM with keys stored elsewhere, and
-// binds each text to its context. A ciphertext that is moved to another place in the database cannot be decrypted
-// there.
+// Package vault encrypts small texts for storage in a database. It uses AES-256-GCM, and the keys are stored outside
+// the database. It binds each text to its context. If a ciphertext is moved to another row of the database, it cannot
+// be decrypted there.
 package vault
 
 import (
@@ -21,22 +21,22 @@ const (
 	idLength = 16
 )
 
-// key is one encryption key. Its ID is derived from the key and stored with each encrypted text, so that a wrong key is
-// recognized.
+// key is one encryption key. Its ID is derived from the key and stored with each encrypted text, so that a decryption
+// with the wrong key is detected.
 type key struct {
 	id   string
-	text string // as written in the file
+	text string // the key as it is written in the file
 	aead cipher.AEAD
 }
 
-// Keys holds the keys of a server: the first encrypts, and all can decrypt. The zero value can do neither.
+// Keys holds the keys of a server. The first key encrypts, and all keys can decrypt. The zero value contains no keys.
 type Keys struct{ all []key }
 
 // ErrUnknownKey is returned if a text was encrypted with a key that Keys does not contain.
 var ErrUnknownKey = errors.New("it was encrypted with another key")
 
-// Parse parses keys, one per line or separated by commas, each 32 bytes in base64 or hex. Lines that start with # are
-// comments.
+// Parse parses keys, one per line or separated by commas. Each key has 32 bytes and is written in base64 or hex. Lines
+// that start with # are comments.
 func Parse(text string) (Keys, error) {
 	var keys Keys
 	for line := range strings.Lines(text) {
@@ -81,18 +81,18 @@ func of(raw []byte) (key, error) {
 	return key{id: hex.EncodeToString(sum[:])[:idLength], text: base64.StdEncoding.EncodeToString(raw), aead: aead}, err
 }
 
-// Fresh returns the keys with a new random key in front, which encrypts from then on.
+// Fresh returns the keys with a new random key at the beginning. The new key encrypts from then on.
 func (k Keys) Fresh() (Keys, error) {
 	raw := make([]byte, keyBytes)
-	rand.Read(raw) // never fails: crypto/rand ends the process instead
+	rand.Read(raw) // crypto/rand never returns an error; it ends the process instead
 	made, err := of(raw)
 	return Keys{append([]key{made}, k.all...)}, err
 }
 
-// First returns only the key that encrypts.
+// First returns Keys with only the first key, which encrypts.
 func (k Keys) First() Keys { return Keys{k.all[:min(1, len(k.all))]} }
 
-// ID returns the ID of the key that encrypts.
+// ID returns the ID of the first key, which encrypts.
 func (k Keys) ID() string {
 	if len(k.all) == 0 {
 		return ""
@@ -100,7 +100,7 @@ func (k Keys) ID() string {
 	return k.all[0].id
 }
 
-// Has reports whether the keys include one with the given ID.
+// Has reports whether the keys include the key with the given ID.
 func (k Keys) Has(id string) bool {
 	for _, one := range k.all {
 		if one.id == id {
@@ -110,24 +110,24 @@ func (k Keys) Has(id string) bool {
 	return false
 }
 
-// String hides the keys from logs.
+// String returns a placeholder, so that logs never contain the keys.
 func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.all)) }
 
-// GoString hides the keys from logs.
+// GoString returns a placeholder, so that logs never contain the keys.
 func (k Keys) GoString() string { return k.String() }
 
-// Seal encrypts a text and binds it to its context about, such as the names of its workspace and secret. Open needs the
-// same values in the same order.
+// Seal encrypts a text and binds it to its context. about lists the parts of the context, such as the names of the
+// workspace and the secret. Open needs the same parts in the same order.
 func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err error) {
 	if len(k.all) == 0 {
 		return "", nil, errors.New("no encryption key is available")
 	}
 	first := k.all[0]
-	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the AEAD generates a random nonce and puts it before the text
+	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the AEAD generates a random nonce and writes it before the ciphertext
 }
 
-// Open decrypts a text from Seal with the key of the given ID. It returns ErrUnknownKey if the key is missing, or
-// another error if the text or its context differs.
+// Open decrypts a text that Seal has encrypted, with the key of the given ID. It returns ErrUnknownKey if the key is
+// missing. It returns another error if the text or its context is different.
 func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 	for _, one := range k.all {
 		if one.id != id {
