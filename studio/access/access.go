@@ -98,9 +98,9 @@ type Options struct {
 	Invitations Invitations
 	Workspaces  Workspaces
 	Identities  Identities
-	Groups      []GroupRole // roles that the groups of the identity provider give
-	Provider    Provider    // nil if the server accepts no access tokens of a provider
-	Audiences   []string    // accepted audiences of access tokens, in addition to the called address
+	Groups      []GroupRole // maps groups of the identity provider to roles
+	Provider    Provider    // nil if the server accepts no access tokens of an identity provider
+	Audiences   []string    // audiences that access tokens may name, in addition to the address of the called resource
 	Admin       string
 	Cost        Cost
 	Now         func() time.Time
@@ -126,8 +126,8 @@ type Service struct {
 	newID       func() string
 	cost        Cost
 	callers     *callers
-	uses        *uses         // time of last use of tokens, by token ID
-	visits      *uses         // time of last use of sessions, by the hash of the cookie
+	uses        *uses         // time of last use of each token, by token ID
+	visits      *uses         // time of last use of each session, by the hash of the cookie
 	hashing     chan struct{} // slots for concurrent password hashing
 	argon2      func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
@@ -170,9 +170,9 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSecret returns the prefix and 256 random bits in URL-safe base64.
+// newSecret returns the given prefix followed by 256 random bits in URL-safe base64.
 func newSecret(prefix string) string {
 	var b [32]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the process on an error
+	rand.Read(b[:]) // Read never fails: crypto/rand ends the process on an error.
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	rememberFor = time.Minute // after this time the credential is read again, because another server may have changed it
+	rememberFor = time.Minute // A cached credential is read again after this time, because another server may have changed it.
 	mostCallers = 10_000
 )
 
 // remembered is the cached result of the lookup of a credential.
 type remembered struct {
 	places  []registry.Caller // the caller in each workspace of the credential, the default one first
-	expires *time.Time        // when the credential expires, nil for never
-	until   time.Time         // when it must be looked up again
+	expires *time.Time        // expiry of the credential, nil if it never expires
+	until   time.Time         // time at which the credential must be looked up again
 }
 
-// in returns the caller in a workspace; "" means the default one.
+// in returns the caller in the given workspace, or in the default one if workspace is "".
 func (r remembered) in(workspace string) (registry.Caller, error) {
 	for _, place := range r.places {
 		if workspace == "" || workspace == place.Workspace.ID || workspace == place.Workspace.Name {
@@ -37,7 +37,7 @@ func (r remembered) in(workspace string) (registry.Caller, error) {
 type callers struct {
 	mu         sync.RWMutex
 	generation uint64
-	changed    chan struct{} // closed at the next change
+	changed    chan struct{} // closed at the next change of rights
 	known      map[string]remembered
 }
 
@@ -45,7 +45,8 @@ func newCallers() *callers {
 	return &callers{known: map[string]remembered{}, changed: make(chan struct{})}
 }
 
-// find returns a cached credential, whether it is valid, and the generation that the caller must pass to keep.
+// find returns a cached credential and whether it is still valid. It also returns the generation, which the caller must
+// pass to keep.
 func (c *callers) find(key string, now time.Time) (remembered, bool, uint64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -18,16 +18,16 @@ type Provider interface {
 }
 
 const (
-	delegatedFor  = 5 * time.Minute // after this time a token is verified again and its groups set the roles again
+	delegatedFor  = 5 * time.Minute // After this time a token is verified again, and its groups set the person's roles again.
 	mostDelegated = 10_000
 )
 
-// delegated is a verified access token of a person, without its text.
+// delegated is the result of verifying a person's access token. It does not contain the token itself.
 type delegated struct {
 	user      string
 	audiences []string
 	expires   time.Time
-	until     time.Time // when it must be verified again
+	until     time.Time // time at which the token must be verified again
 }
 
 // delegations caches verified tokens by their hash. Changes of rights do not clear this cache, because it contains no
@@ -35,11 +35,11 @@ type delegated struct {
 type delegations struct {
 	mu     sync.Mutex
 	known  map[string]delegated
-	newest map[string]time.Time // issue time of the newest token or sign-in with a person's groups, by issuer and subject
+	newest map[string]time.Time // issue time of the newest token or sign-in that named the person's groups, by issuer and subject
 }
 
-// newer reports whether a token or sign-in with the groups of a person is at least as new as all earlier ones, and if
-// so records its time.
+// newer reports whether a token or sign-in is at least as new as all earlier ones of the same identity. If so, newer
+// records its issue time.
 func (d *delegations) newer(who registry.Identity, issued time.Time) bool {
 	key := who.Issuer + "\x00" + who.Subject
 	d.mu.Lock()
@@ -54,9 +54,9 @@ func (d *delegations) newer(who registry.Identity, issued time.Time) bool {
 	return true
 }
 
-// Delegated returns the caller of an identity provider's access token in a workspace; "" is the person's first one. The
-// token must be for the resource, for an address above it, or for a configured audience. The caller gets at most the
-// scopes read and run. Errors: Unauthenticated, Forbidden, ProviderUnavailable.
+// Delegated returns the caller in a workspace for an access token of an identity provider. If workspace is "", it uses
+// the person's first workspace. The token's audience must be the resource, an address above it, or a configured
+// audience. The caller gets at most the scopes read and run. Errors: Unauthenticated, Forbidden, ProviderUnavailable.
 func (s *Service) Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error) {
 	h := hash(token)
 	found, err := s.delegate(ctx, h, token)
@@ -82,9 +82,9 @@ func (s *Service) Delegated(ctx context.Context, token, resource, workspace stri
 	return person.in(workspace)
 }
 
-// delegate returns the person of a token. If the token names groups, they set the person's roles, as in a sign-in. A
-// token that is older than the last sign-in or another token does not, because it would restore roles that the person
-// no longer has. Then the roles stay as they are.
+// delegate returns the person to whom a token belongs. If the token names groups, they set the person's roles, as in a
+// sign-in. If the token is older than the last sign-in or another token, the roles stay unchanged, because old groups
+// could restore roles that the person no longer has.
 func (s *Service) delegate(ctx context.Context, h, token string) (delegated, error) {
 	now := s.now()
 	s.delegations.mu.Lock()
@@ -111,7 +111,7 @@ func (s *Service) delegate(ctx context.Context, h, token string) (delegated, err
 	return found, nil
 }
 
-// covers reports whether one of the audiences is the resource, an address above it, or a configured audience.
+// covers reports whether one of the token's audiences is the resource, an address above it, or a configured audience.
 func (s *Service) covers(audiences []string, resource string) bool {
 	return slices.ContainsFunc(audiences, func(audience string) bool {
 		above := strings.TrimRight(audience, "/") + "/"
@@ -119,6 +119,6 @@ func (s *Service) covers(audiences []string, resource string) bool {
 			return true
 		}
 		at, err := url.Parse(audience)
-		return err == nil && at.Host != "" && strings.HasPrefix(resource, above) // without a host, "https:" would be above every address
+		return err == nil && at.Host != "" && strings.HasPrefix(resource, above) // An audience without a host, such as "https:", would otherwise count as above every address.
 	})
 }

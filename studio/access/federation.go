@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// federatedFor is the duration of a session from an identity provider. Changes of groups or of the account at the
-// provider take effect at the next sign-in.
+// federatedFor is the duration of a session that began with a sign-in at an identity provider. Changes of the groups or
+// the account at the provider take effect at the next sign-in.
 const federatedFor = 24 * time.Hour
 
 // Everybody is the group of every person with an account at the provider.
@@ -32,10 +32,10 @@ type Identities interface {
 	Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error)
 }
 
-// Federate signs a browser in as a user of an identity provider. In each workspace that the configuration names, the
-// user gets the role of the user's groups, and loses any other role.
+// Federate signs a browser in as a user of an identity provider and returns the session cookie with its expiry. In each
+// workspace that the configuration names, the user gets the role that the user's groups give, and loses any other role.
 func (s *Service) Federate(ctx context.Context, who registry.Identity, from registry.Device) (string, time.Time, error) {
-	s.delegations.newer(who, s.now().Truncate(time.Second)) // truncated like the times in tokens; older tokens no longer set the roles
+	s.delegations.newer(who, s.now().Truncate(time.Second)) // The time is truncated to seconds, as in tokens. Tokens issued earlier no longer set the roles.
 	user, err := s.federate(ctx, who, true)
 	if err != nil {
 		return "", time.Time{}, err
@@ -51,8 +51,8 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 	return s.open(ctx, places[0].Actor, from, &latest)
 }
 
-// federate returns the user of an identity, and creates a user for a new one. If grouped is true, the groups set the
-// roles.
+// federate returns the user of an identity, and creates the user if the identity is new. If grouped is true, the
+// identity's groups set the user's roles.
 func (s *Service) federate(ctx context.Context, who registry.Identity, grouped bool) (string, error) {
 	var grants []registry.Grant
 	if grouped {
@@ -71,8 +71,8 @@ func (s *Service) federate(ctx context.Context, who registry.Identity, grouped b
 	return user, err
 }
 
-// grants returns a role for every workspace that the configuration names: the highest role of the groups, "" for none.
-// It uses the IDs of the workspaces.
+// grants returns the user's role in every workspace that the configuration names, by workspace ID. The role is the
+// highest one that a group of the user gives, or "" for none.
 func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant, error) {
 	roles := map[string]registry.Role{}
 	for _, g := range s.groups {
@@ -93,12 +93,12 @@ func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant
 	for workspace, role := range roles {
 		grants = append(grants, registry.Grant{Workspace: workspace, Role: role})
 	}
-	// Concurrent sign-ins write the workspaces in the same order, which prevents a deadlock.
+	// Sorting makes concurrent sign-ins write the workspaces in the same order, which prevents a deadlock.
 	slices.SortFunc(grants, func(a, b registry.Grant) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return grants, nil
 }
 
-// nameOf returns a sign-in name that is unique to the identity.
+// nameOf returns a sign-in name that is derived from the identity, so that no two identities get the same name.
 func nameOf(who registry.Identity) string {
 	sum := sha256.Sum256([]byte(who.Issuer + "\x00" + who.Subject))
 	return "oidc-" + hex.EncodeToString(sum[:12])

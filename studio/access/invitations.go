@@ -15,7 +15,8 @@ const (
 	maxNoteLen       = 200
 )
 
-// InvitationRequest holds the role and the recipient of an invitation. It expires after a week by default.
+// InvitationRequest holds the role and the recipient of a new invitation. By default the invitation expires after a
+// week.
 type InvitationRequest struct {
 	Role      registry.Role
 	Note      string
@@ -33,7 +34,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
 	if q.ExpiresAt != nil {
-		expires = q.ExpiresAt.UTC() // in UTC, like the times in lists
+		expires = q.ExpiresAt.UTC() // Times are stored in UTC.
 	}
 	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
 		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "must be within the next 30 days.")
@@ -54,7 +55,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, actor registry.Actor, id
 	return s.invitations.RevokeInvitation(ctx, actor.Workspace, id)
 }
 
-// Invited returns the invitation of a secret. It does not use the invitation up.
+// Invited returns the invitation to which a secret belongs. The invitation can still be accepted afterwards.
 func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitation, registry.Workspace, error) {
 	i, err := s.invitations.InvitationByHash(ctx, hash(secret))
 	if err == nil && !s.now().Before(i.ExpiresAt) {
@@ -70,14 +71,14 @@ func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitati
 // Acceptance identifies the person who accepts an invitation: by a session, or by a sign-in name with its password. A
 // new name creates a person.
 type Acceptance struct {
-	Cookie   string // session cookie; "" with a sign-in name
+	Cookie   string // session cookie; "" if the person signs in with a name and password
 	Name     string
-	Title    string // title of a new person; by default the name
+	Title    string // title of a new person; the default is the sign-in name
 	Password string
 }
 
 // Accept uses up an invitation and returns a session cookie with its expiry. If the person already has a session, the
-// cookie is "".
+// returned cookie is "".
 func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from registry.Device) (string, time.Time, error) {
 	if _, _, err := s.Invited(ctx, secret); err != nil {
 		return "", time.Time{}, err
@@ -135,7 +136,7 @@ func (s *Service) newPerson(ctx context.Context, q Acceptance) (registry.User, e
 	return registry.User{ID: s.newID(), Name: q.Name, Title: title, Password: hashed, CreatedAt: s.now()}, err
 }
 
-// userOf returns the user of a session. The user need not be a member of a workspace.
+// userOf returns the user of a session, even if the user is not a member of any workspace.
 func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, error) {
 	session, err := s.sessions.SessionByHash(ctx, hash(cookie))
 	if fault.Is(err, fault.NotFound) || err == nil && !s.now().Before(session.ExpiresAt) {
@@ -154,7 +155,8 @@ func spent() error {
 	return fault.New(fault.Unauthenticated, "This invitation was used or revoked, or it has expired. Ask for a new one.")
 }
 
-// asSpent replaces the errors of invitations that cannot be used by one error, so that it does not reveal the reason.
+// asSpent replaces each error about an unusable invitation by the same error, so that the answer does not reveal the
+// reason.
 func asSpent(err error) error {
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoWorkspace) {
 		return spent()

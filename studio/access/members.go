@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Changed returns a channel that is closed when the rights of any caller change. Long-lived operations then check their
-// rights again.
+// Changed returns a channel that is closed when the rights of any caller change. Long-lived operations use it to check
+// the rights of their caller again.
 func (s *Service) Changed() <-chan struct{} { return s.callers.next() }
 
 // ListMembers returns the people of the actor's workspace.
@@ -24,12 +24,12 @@ func (s *Service) SetRole(ctx context.Context, actor registry.Actor, user string
 	return s.members.SetRole(ctx, actor.Workspace, user, role)
 }
 
-// RemoveMember removes a member from the actor's workspace, and the tokens that act for the person there, with
-// immediate effect.
+// RemoveMember removes a member from the actor's workspace. It also removes the tokens that act for this person in the
+// workspace. Both take effect immediately.
 func (s *Service) RemoveMember(ctx context.Context, actor registry.Actor, user string) error {
 	defer s.callers.forget()
 	return s.members.RemoveMember(ctx, actor.Workspace, user, s.now())
 }
 
-// Forget clears the cache of callers, because another server has changed rights.
+// Forget clears the cache of callers. It is called when another server has changed rights.
 func (s *Service) Forget() { s.callers.forget() }

@@ -22,7 +22,7 @@ type Cost struct {
 	Threads uint8
 }
 
-// rfc9106 returns the second recommended option of RFC 9106, which is for limited memory.
+// rfc9106 returns the second option that RFC 9106 recommends, which is for limited memory.
 func rfc9106() Cost { return Cost{Time: 3, Memory: 64 << 10, Threads: 4} }
 
 const (
@@ -53,14 +53,14 @@ func checkPassword(field, name, password string) error {
 // hashPassword returns the argon2id hash of a password in PHC format, with a new salt.
 func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
-	rand.Read(salt) // never fails: crypto/rand ends the process on an error
+	rand.Read(salt) // Read never fails: crypto/rand ends the process on an error.
 	key, err := s.derive(ctx, password, salt, s.cost)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, s.cost.Memory, s.cost.Time, s.cost.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), err
 }
 
 // fits reports whether a password matches a stored hash. Without a stored hash it does the same work and returns false,
-// so that the duration does not reveal which names exist.
+// so that the duration does not reveal whether a name exists.
 func (s *Service) fits(ctx context.Context, stored, password string) (bool, error) {
 	if len(password) > mostPassword {
 		password = ""
@@ -86,7 +86,7 @@ func (s *Service) fits(ctx context.Context, stored, password string) (bool, erro
 	return err == nil && subtle.ConstantTimeCompare(key, want) == 1, err
 }
 
-// derive computes the hash of a password when a slot is free.
+// derive computes the hash of a password. It first waits for a free slot.
 func (s *Service) derive(ctx context.Context, password string, salt []byte, cost Cost) ([]byte, error) {
 	select {
 	case s.hashing <- struct{}{}:

@@ -9,7 +9,7 @@ import (
 )
 
 // SignInByPassword checks a sign-in name and its password, and returns a session cookie with its expiry. The error does
-// not reveal which of the two is wrong. An unknown name takes the same time as a known one.
+// not reveal whether the name or the password is wrong. An unknown name takes the same time as a known one.
 func (s *Service) SignInByPassword(ctx context.Context, name, password string, from registry.Device) (string, time.Time, error) {
 	user, err := s.users.UserByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -25,8 +25,8 @@ func (s *Service) SignInByPassword(ctx context.Context, name, password string, f
 	return s.OpenSession(ctx, user.ID, from)
 }
 
-// ChangePassword changes the password of a session's user, and ends all other sessions of the user. A user who has no
-// password yet need not send the current one.
+// ChangePassword changes the password of a session's user, and ends all other sessions of the user. A user without a
+// password need not send the current password.
 func (s *Service) ChangePassword(ctx context.Context, caller registry.Caller, current, next string) error {
 	user, err := s.personOf(ctx, caller)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Session returns the caller of a session cookie in a workspace; "" is the caller's first workspace. A session that was
-// opened with a token has only the token's rights.
+// Session returns the caller of a session cookie in a workspace. If workspace is "", it uses the caller's first
+// workspace. A session that was opened with a token has only the token's rights.
 func (s *Service) Session(ctx context.Context, cookie, workspace string) (registry.Caller, error) {
 	h := hash(cookie)
 	found, err := s.remember("session "+h, func() (remembered, error) {
@@ -40,7 +40,7 @@ func (s *Service) Session(ctx context.Context, cookie, workspace string) (regist
 	return caller, nil
 }
 
-// placesOf returns the caller of a session in each workspace of its user or token.
+// placesOf returns one caller for each workspace of the session's user or token.
 func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]registry.Caller, error) {
 	if session.Actor.Type != registry.TokenActor {
 		return s.person(ctx, session.Actor.ID)
@@ -52,7 +52,7 @@ func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]reg
 	return s.bearer(ctx, t)
 }
 
-// person returns the caller of a user in each workspace of the user.
+// person returns one caller for each workspace of the user.
 func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, error) {
 	user, err := s.users.User(ctx, id)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, err
 	return callers, nil
 }
 
-// SignInLink creates a link that signs one browser in as a user, once, within 15 minutes. It returns the secret of the
-// link.
+// SignInLink creates a link with which one browser can sign in as a user, once, within 15 minutes. It returns the
+// secret of the link.
 func (s *Service) SignInLink(ctx context.Context, user string) (string, error) {
 	secret := newSecret("")
 	return secret, s.sessions.PutSignInLink(ctx, hash(secret), user, s.now().Add(linkFor))
@@ -90,7 +90,8 @@ func (s *Service) Redeem(ctx context.Context, link string, from registry.Device)
 	return s.OpenSession(ctx, user, from)
 }
 
-// SignIn returns a session cookie for a bearer token, with its expiry. The session does not outlive the token.
+// SignIn opens a session for a bearer token, and returns the session cookie with its expiry. The session ends no later
+// than the token expires.
 func (s *Service) SignIn(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
 	if _, ok := s.Fixed(token); ok {
 		return s.OpenSession(ctx, registry.DefaultUser, from)
@@ -102,7 +103,7 @@ func (s *Service) SignIn(ctx context.Context, token string, from registry.Device
 	return s.open(ctx, found.places[0].Actor, from, found.expires)
 }
 
-// OpenSession returns a session cookie, with its expiry, for a user who is already authenticated.
+// OpenSession opens a session for a user who is already authenticated, and returns the session cookie with its expiry.
 func (s *Service) OpenSession(ctx context.Context, user string, from registry.Device) (string, time.Time, error) {
 	places, err := s.person(ctx, user)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Service) OpenSession(ctx context.Context, user string, from registry.De
 	return s.open(ctx, places[0].Actor, from, nil)
 }
 
-// open stores a new session. It ends at latest at the given time, if that is not nil.
+// open stores a new session. If until is set, the session ends no later than that time.
 func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.Device, latest *time.Time) (string, time.Time, error) {
 	cookie, now := newSecret(""), s.now()
 	session := registry.Session{Hash: hash(cookie), Actor: actor, Device: from, CreatedAt: now, ExpiresAt: now.Add(sessionFor)}
@@ -128,7 +129,7 @@ func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.
 	return cookie, session.ExpiresAt, err
 }
 
-// Logout ends a session. An unknown session is no error.
+// Logout ends a session. An unknown session is not an error.
 func (s *Service) Logout(ctx context.Context, cookie string) error {
 	defer s.callers.forget()
 	return s.sessions.DeleteSession(ctx, hash(cookie))
@@ -140,7 +141,7 @@ func (s *Service) ListSessions(ctx context.Context, actor registry.Actor) ([]reg
 	return s.visited(sessions), err
 }
 
-// visited sets the time of last use of sessions, including uses that are not stored yet.
+// visited sets the time of last use in the given sessions, including uses that are not stored yet.
 func (s *Service) visited(sessions []registry.Session) []registry.Session {
 	for i, session := range sessions {
 		if at, ok := s.visits.of(session.Hash); ok {

@@ -13,11 +13,12 @@ import (
 
 const (
 	prefix     = "atl_"
-	maxAgents  = 200 // maximum number of agents to which a token may be restricted: the size of the largest tool set
+	maxAgents  = 200 // maximum number of agents to which a token may be restricted; equals the size of the largest tool set
 	maxNameLen = 100
 )
 
-// Fixed reports whether a bearer token is the administrator's fixed token, and returns its caller.
+// Fixed reports whether a bearer token is the administrator's fixed token. If so, it returns the administrator's
+// caller.
 func (s *Service) Fixed(secret string) (registry.Caller, bool) {
 	if s.admin == "" || subtle.ConstantTimeCompare([]byte(hash(secret)), []byte(s.admin)) != 1 {
 		return registry.Caller{}, false
@@ -83,7 +84,8 @@ func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Call
 	return nil, unauthenticated()
 }
 
-// remember returns a credential from the cache, or looks it up and caches it. An expired credential is an error.
+// remember returns a credential from the cache, or looks it up and caches it. It returns an error if the credential has
+// expired.
 func (s *Service) remember(key string, look func() (remembered, error)) (remembered, error) {
 	now := s.now()
 	found, ok, generation := s.callers.find(key, now)
@@ -94,7 +96,7 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 		} else if err != nil {
 			return remembered{}, err
 		}
-		if len(found.places) == 0 { // without a workspace there is no caller
+		if len(found.places) == 0 { // A credential without a workspace has no caller.
 			return remembered{}, unauthenticated()
 		}
 		s.callers.keep(key, found, generation, now)
@@ -110,12 +112,12 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 type TokenRequest struct {
 	Name      string
 	Scopes    []registry.Scope
-	Agents    []string // names or IDs
+	Agents    []string // names or IDs of agents
 	ExpiresAt *time.Time
 }
 
 // CreateToken creates a bearer token for the caller's workspace. The token acts for the caller's user. Only this call
-// returns its secret.
+// returns the token's secret.
 func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
 		return "", registry.Token{}, fault.Invalid("/name", "must have 1 to %d bytes.", maxNameLen)
@@ -132,7 +134,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 		return "", registry.Token{}, err
 	}
 	if q.ExpiresAt != nil {
-		expires := q.ExpiresAt.UTC() // in UTC, like the times in lists
+		expires := q.ExpiresAt.UTC() // Times are stored in UTC.
 		q.ExpiresAt = &expires
 	}
 	secret := newSecret(prefix)
@@ -143,7 +145,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 	return secret, t, s.tokens.PutToken(ctx, t)
 }
 
-// scopesOf returns the requested scopes in their usual order, without duplicates.
+// scopesOf returns the requested scopes without duplicates, in a fixed order.
 func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 	if len(q.Scopes) == 0 {
 		return []registry.Scope{registry.ReadScope, registry.RunScope, registry.WriteScope, registry.ApproveScope}, nil
@@ -201,6 +203,6 @@ func (s *Service) ListTokens(ctx context.Context, actor registry.Actor) ([]regis
 
 // RevokeToken revokes a token and ends the sessions opened with it, with immediate effect.
 func (s *Service) RevokeToken(ctx context.Context, actor registry.Actor, id string) error {
-	defer s.callers.forget() // after the change, even if it returned an error
+	defer s.callers.forget() // Clear the cache after the change, even if the change returned an error.
 	return s.tokens.RevokeToken(ctx, actor.Workspace, id, s.now())
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// uses collects times of last use until flush stores them, so that no request waits for a write.
+// uses collects times of last use in memory until flush stores them, so that no request waits for a write.
 type uses struct {
-	writing sync.Mutex // allows one flush at a time
+	writing sync.Mutex // lets only one flush run at a time
 	mu      sync.Mutex
-	last    map[string]time.Time // by token ID or session hash
+	last    map[string]time.Time // time of last use, by token ID or session hash
 }
 
 func newUses() *uses { return &uses{last: map[string]time.Time{}} }
@@ -36,7 +36,7 @@ func (u *uses) all() map[string]time.Time {
 	return maps.Clone(u.last)
 }
 
-// written removes the stored times that have not changed since.
+// written removes the times that were just stored, unless a time has changed since.
 func (u *uses) written(stored map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -47,7 +47,7 @@ func (u *uses) written(stored map[string]time.Time) {
 	}
 }
 
-// flush passes the unstored times to write. If write fails, they are passed again by the next call.
+// flush passes the unstored times to write. If write fails, the next call passes them again.
 func (u *uses) flush(ctx context.Context, write func(context.Context, map[string]time.Time) error) error {
 	u.writing.Lock()
 	defer u.writing.Unlock()

@@ -23,8 +23,8 @@ func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([
 	return workspaces, nil
 }
 
-// MembershipsOf returns the workspaces that the caller's credential may access: all workspaces of a person, or the
-// single workspace of a token.
+// MembershipsOf returns the workspaces that the caller's credential may access. For a person these are all of the
+// person's workspaces; for a token it is the token's single workspace.
 func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]registry.Membership, error) {
 	if caller.Actor.Type == registry.UserActor && caller.Session != "" {
 		return s.users.Memberships(ctx, caller.User)
@@ -33,8 +33,8 @@ func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]
 	return []registry.Membership{{Workspace: w, Role: caller.Role}}, err
 }
 
-// CreateWorkspace creates a workspace. The caller's user becomes its administrator; with the operator's token, the
-// server's administrator does. Only administrators of the server may call it.
+// CreateWorkspace creates a workspace. The caller's user becomes its administrator. If the caller is the server's
+// operator, the server's administrator becomes its administrator. Only administrators of the server may call it.
 func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, name, title string) (registry.Workspace, error) {
 	if err := needServer(caller); err != nil {
 		return registry.Workspace{}, err
@@ -57,7 +57,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, n
 	return w, s.workspaces.CreateWorkspace(ctx, w, administrator)
 }
 
-// DescribeWorkspace changes the title of the caller's workspace.
+// DescribeWorkspace sets the title of the caller's workspace.
 func (s *Service) DescribeWorkspace(ctx context.Context, caller registry.Caller, nameOrID, title string) (registry.Workspace, error) {
 	if nameOrID != caller.Workspace.ID && nameOrID != caller.Workspace.Name {
 		return registry.Workspace{}, registry.NoWorkspace(nameOrID)
@@ -88,7 +88,7 @@ func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, na
 	return s.workspaces.CloseWorkspace(ctx, w.ID, s.now())
 }
 
-// runsServer reports whether a caller is an administrator of the server. These are the administrators of the default
+// runsServer reports whether a caller is an administrator of the server, which means an administrator of the default
 // workspace.
 func runsServer(caller registry.Caller) bool {
 	return caller.Actor.Workspace == registry.DefaultWorkspace && caller.May(registry.AdminScope)

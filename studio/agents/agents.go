@@ -47,7 +47,7 @@ type Versions interface {
 }
 
 // Numbers lists the versions of an agent with only their numbers, digests and deprecation. An agent may have thousands
-// of versions, and publishing needs the content of only a few.
+// of versions, and publishing needs the full content of only a few of them.
 type Numbers interface {
 	Numbers(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
@@ -59,20 +59,21 @@ type Inspector interface {
 	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 
-// Replays compares the outputs of a draft with those of the latest version, for recorded inputs.
+// Replays runs a draft with recorded inputs, and compares its outputs with those of the latest version.
 type Replays interface {
 	Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error)
 }
 
-// Gate decides whether a version may be published.
+// Gate is the policy gate. It decides whether a version may be published.
 type Gate interface {
 	// Publication returns the verdict about a version. Errors: PolicyBlocked; ApprovalRequired if a person must approve
-	// first, in which case the gate has recorded the request.
+	// first. In that case the gate has recorded a request for approval.
 	Publication(ctx context.Context, actor registry.Actor, v registry.Version, before *registry.Version, request json.RawMessage) (*registry.Verdict, error)
-	// Judge returns the verdict about a program. before is the spec whose capabilities are already approved, nil for
-	// none.
+	// Judge returns the verdict about a program. before is the spec whose capabilities are already approved, or nil if
+	// there is none.
 	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
-	// Approved reports whether later versions may have the capabilities of a published version without a new approval.
+	// Approved reports whether a published version counts as approved. If so, later versions may have its capabilities
+	// without a new approval.
 	Approved(ctx context.Context, workspace string, v registry.Version) (bool, error)
 }
 
@@ -85,9 +86,9 @@ type Quotas interface {
 type Options struct {
 	Agents    Agents
 	Histories Histories
-	Changes   *changes.Hub // nil if there are no followers to notify
-	Quotas    Quotas       // nil without quotas
-	Gate      Gate         // nil without a gate
+	Changes   *changes.Hub // nil if no clients follow agents
+	Quotas    Quotas       // nil if workspaces have no quotas
+	Gate      Gate         // nil if the server has no gate
 	Versions  Versions
 	Numbers   Numbers
 	Resolver  *references.Resolver
@@ -95,8 +96,8 @@ type Options struct {
 	Replays   Replays
 	Tests     Tests
 	Inspector Inspector
-	Inference *infer.Service    // nil without schema inference
-	Packages  *packages.Service // nil without packages
+	Inference *infer.Service    // nil if schemas are not inferred
+	Packages  *packages.Service // nil if packages are not supported
 	Validator *specs.Validator
 	Specs     *specs.Checker
 	Engines   *engines.Chooser
@@ -108,15 +109,15 @@ type Options struct {
 type Service struct {
 	Options
 
-	editing     [64]sync.Mutex // each guards a group of agents while one is read, changed and written
-	deprecating sync.Mutex     // one lock for all agents, because a successor may belong to another agent
+	editing     [64]sync.Mutex // Each lock guards a group of agents during an edit, from reading to writing.
+	deprecating sync.Mutex     // guards the deprecations of all agents, because a successor may belong to another agent
 }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// edit reads an agent for a change and locks it on this server until done is called. Without the lock, a concurrent
-// change could undo a rename.
+// edit reads an agent in order to change it. It locks the agent on this server until done is called. Without the lock,
+// a concurrent change could undo a rename.
 func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a registry.Agent, done func(), err error) {
 	if a, err = s.Agents.Agent(ctx, actor.Workspace, ref); err != nil {
 		return a, nil, err
@@ -130,8 +131,8 @@ func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a
 	return a, lock.Unlock, nil
 }
 
-// Input holds the fields of an agent and its draft that a client may set. If a field is nil, creating uses the default
-// and saving leaves the value unchanged. Code is a short form of Files with only the entry file.
+// Input holds the fields of an agent and its draft that a client may set. For a nil field, Create uses the default, and
+// Save leaves the value unchanged. Code is a short form of Files for a single entry file.
 type Input struct {
 	Name             *string                   `json:"name,omitempty"`
 	Title            *string                   `json:"title,omitempty"`
@@ -154,15 +155,15 @@ type Input struct {
 	SafetyFlags      *[]string                 `json:"safetyFlags,omitempty"`
 	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
-	Rules            *runtimes.Rules           `json:"rules,omitempty"` // the pack "none" removes the rules
+	Rules            *runtimes.Rules           `json:"rules,omitempty"` // The rule pack "none" removes all rules.
 
 	Tests *[]registry.Test `json:"tests,omitempty"`
 
-	// SchemaSources states the origin of new schemas. Without it, a new schema counts as written by a person.
+	// SchemaSources states how new schemas were made. Without it, a new schema counts as written by a person.
 	SchemaSources *registry.SchemaSources `json:"schemaSources,omitempty"`
 
-	// Session is the browser session that saves, "" for other clients. Consecutive saves of a session may share one
-	// history entry.
+	// Session is the browser session that sends the change, or "" for other clients. Consecutive saves of one session may
+	// share one history entry.
 	Session string `json:"-"`
 }
 
@@ -178,8 +179,8 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Compose returns the agent that Create would store, without storing it. Callers use it to store further data in the
-// same transaction.
+// Compose returns the agent that Create would store, without storing it. A caller can then store the agent together
+// with other data in one transaction.
 func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	now := s.Now()
 	a := registry.Agent{
@@ -222,7 +223,8 @@ func (s *Service) Tags(ctx context.Context, actor registry.Actor) ([]registry.Ta
 	return s.Agents.CountTags(ctx, actor.Workspace)
 }
 
-// Save replaces the draft's fields that the input contains. The caller must have seen the current revision, else StaleDraft.
+// Save replaces those fields of the draft that the input sets. The caller must have seen the current revision, else the
+// error is StaleDraft.
 func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, in Input) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -242,7 +244,8 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, se
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// Patch changes title, description, tags, metadata and the name, if the input contains them. The draft does not change.
+// Patch changes the title, description, tags, metadata and name, as far as the input sets them. It does not change the
+// draft.
 func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (a registry.Agent, err error) {
 	for range patchTries {
 		if a, err = s.patchOnce(ctx, actor, ref, in); !fault.Is(err, fault.Conflict) {
@@ -252,7 +255,7 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 	return a, err
 }
 
-// patchTries is the maximum number of attempts while other servers change the same agent.
+// patchTries is the maximum number of attempts of a patch, which is repeated if another server changes the same agent.
 const patchTries = 10
 
 func (s *Service) patchOnce(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
@@ -277,9 +280,9 @@ func (s *Service) patchOnce(ctx context.Context, actor registry.Actor, ref strin
 	return a, nil
 }
 
-// Delete marks an agent as deleted: it disappears from every list, and its name cannot be reused. Its versions are
-// kept. While a pin references a version, Delete returns Conflict with the list of pins, unless forced. The actor and
-// the comment are recorded.
+// Delete marks an agent as deleted: it disappears from every list, but its name cannot be reused and its versions are
+// kept. While a pin references one of its versions, Delete returns Conflict with the list of pins, unless it is forced.
+// Delete records the actor and the comment.
 func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool, comment string) error {
 	if err := registry.CheckText("/comment", comment); err != nil {
 		return err
@@ -305,7 +308,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 	return nil
 }
 
-// mostNamed is the maximum number of pin owners that an error names.
+// mostNamed is the maximum number of pin owners that an error lists.
 const mostNamed = 5
 
 func owners(pins []registry.Pin) string {
@@ -321,7 +324,7 @@ func owners(pins []registry.Pin) string {
 	return strings.Join(names, ", ")
 }
 
-// apply applies an input to an agent and checks the result.
+// apply sets the fields of an agent from an input and checks the result.
 func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Agent, in Input) (registry.Agent, error) {
 	a, err := s.describe(a, in)
 	if err != nil {

@@ -20,12 +20,12 @@ type Tests interface {
 // maxListed is the maximum number of failed checks in an error.
 const maxListed = 20
 
-// regressions runs the checks of a draft before it is published as v. These are its tests; the tests of the previous
-// version, unless v is a major version; and recorded inputs, if requested. It returns the failed checks and the number
-// of the previous version.
+// regressions runs the checks of a draft before it is published as v. The checks are the draft's tests, the tests of
+// the previous version unless v is a major version, and recorded inputs if requested. It returns the failed checks and
+// the number of the previous version.
 func (s *Service) regressions(ctx context.Context, actor registry.Actor, v registry.Version, published []registry.Version, req PublishRequest) ([]registry.Regression, string, error) {
 	if req.repeats {
-		return nil, "", nil // the tests run the draft, which may differ from the published folder
+		return nil, "", nil // The tests run the draft, which may differ from the folder that is published.
 	}
 	before, relied, err := s.reliedOn(ctx, actor, v, published)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) regressions(ctx context.Context, actor registry.Actor, v regis
 	if err != nil {
 		return nil, "", err
 	}
-	for i := range failed { // a test that both versions have is run only once
+	for i := range failed { // If both versions have the same test, it runs only once.
 		if slices.ContainsFunc(v.Tests, func(t registry.Test) bool {
 			return t.Name == failed[i].Test && slices.ContainsFunc(relied, sameCase(t))
 		}) {
@@ -69,8 +69,8 @@ func (s *Service) failures(ctx context.Context, actor registry.Actor, agent stri
 	return failed, err
 }
 
-// reliedOn returns the previous version of v and its tests, because its callers rely on them. It returns none if v is a
-// major version, which may break callers.
+// reliedOn returns the version before v and its tests. Callers of that version rely on them. If v is a major version it
+// returns none, because a major version may break callers.
 func (s *Service) reliedOn(ctx context.Context, actor registry.Actor, v registry.Version, published []registry.Version) (string, []registry.Test, error) {
 	at := advice.Previous(v.Version, numbers(published))
 	if at < 0 {
@@ -94,7 +94,7 @@ func sameCase(t registry.Test) func(registry.Test) bool {
 	sum := func(t registry.Test) string {
 		sum, err := jcs.DigestValue(asked{t.Input, t.Expect, t.Ignore})
 		if err != nil {
-			return t.Name // unreachable: the test was checked when it was saved
+			return t.Name // The error is impossible: the test was checked when it was saved.
 		}
 		return sum
 	}
@@ -102,8 +102,8 @@ func sameCase(t registry.Test) func(registry.Test) bool {
 	return func(other registry.Test) bool { return sum(other) == is }
 }
 
-// accepted returns advice that includes the failed checks that the publisher accepts. They may break callers, so the
-// advice becomes a major version.
+// accepted adds the failed checks that the publisher accepts to the advice. The failed checks may break callers, so the
+// advised version becomes a major one.
 func accepted(advised registry.Advice, failed []registry.Regression) (registry.Advice, error) {
 	if advised.Base == "" {
 		return advised, nil
@@ -165,7 +165,7 @@ func pointerOf(f registry.Regression) string {
 	return "/tests/" + jcs.EscapePointer(f.Test)
 }
 
-// sentenceOf returns a sentence that describes a failed check.
+// sentenceOf returns a sentence for an error message that describes a failed check.
 func sentenceOf(f registry.Regression) string {
 	switch {
 	case f.Test == "":

@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Awaited is the program that waits for approval, and the version with which it is compared.
+// Awaited is a program that waits for approval, together with the version with which it is compared.
 type Awaited struct {
 	Program registry.Version
-	Before  *registry.Version // the highest earlier version that counts as approved, nil for none
+	Before  *registry.Version // the highest earlier version that counts as approved; nil if there is none
 }
 
-// Awaited returns the program of a request for approval. inline is the program of a run without an agent, nil for other
-// requests. Error: NotFound if the program is no longer stored.
+// Awaited returns the program that a request for approval is about. inline is the program of a run without an agent,
+// and nil for other requests. Error: NotFound if the program is no longer stored.
 func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inline *registry.Spec) (Awaited, error) {
 	if inline != nil {
 		spec, err := s.Specs.Complete(*inline)
@@ -43,8 +43,8 @@ func (s *Service) Awaited(ctx context.Context, approval registry.Approval, inlin
 	return Awaited{Program: program, Before: before}, err
 }
 
-// awaitedProgram returns the version that runs or was published. For a publication that waits, it builds the version
-// from the request.
+// awaitedProgram returns the version that a run uses or that was published. For a publication that still waits, it
+// builds the version from the request.
 func (s *Service) awaitedProgram(ctx context.Context, approval registry.Approval) (registry.Version, error) {
 	if approval.Kind != registry.PublishApproval || len(approval.Request) == 0 {
 		ref := approval.Version

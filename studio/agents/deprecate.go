@@ -8,16 +8,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// DeprecateRequest deprecates a version, or ends its deprecation. Successor is a reference to the version to use
-// instead. The default is the agent's latest version that is not deprecated, if it is a different one.
+// DeprecateRequest deprecates a version, or ends its deprecation. Successor is a reference to the version that callers
+// should use instead. By default it is the agent's latest version that is not deprecated, unless that is the version
+// itself.
 type DeprecateRequest struct {
 	Deprecated bool
 	Reason     string
 	Successor  string
 }
 
-// Deprecate deprecates a version, or ends its deprecation. It returns the owners whose references select the version,
-// because they should change them. A deprecated version still runs.
+// Deprecate deprecates a version, or ends its deprecation. It returns the owners of references that select the version,
+// because they should change these references. A deprecated version still runs.
 func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, req DeprecateRequest) (registry.Version, []registry.Pin, error) {
 	v, err := s.Version(ctx, actor, ref, version)
 	if err != nil {
@@ -26,12 +27,12 @@ func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, vers
 	if len(req.Reason) > registry.MaxWords {
 		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
 	}
-	s.deprecating.Lock() // otherwise two concurrent requests could name each other's versions as successors
+	s.deprecating.Lock() // Without this lock, two concurrent requests could name each other's versions as successors.
 	defer s.deprecating.Unlock()
 	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
 		return registry.Version{}, nil, err
 	}
-	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before deprecating, because afterwards ranges select another version
+	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // List the owners before deprecating, because afterwards ranges select another version.
 	if err != nil {
 		return registry.Version{}, nil, err
 	}
@@ -61,8 +62,8 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 	return "", nil
 }
 
-// leadsElsewhere rejects a successor that does not exist, is the version itself, or leads back to the version through
-// its own successors. Such a chain would be a loop.
+// leadsElsewhere rejects a successor that does not exist or is the version itself. It also rejects one whose chain of
+// successors leads back to the version, because the chain would be a loop.
 func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v registry.Version, successor string) error {
 	followed := map[string]bool{}
 	for at := successor; at != "" && !followed[at]; {
@@ -75,7 +76,7 @@ func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v regist
 		case err != nil && at == successor:
 			return fault.Invalid("/successor", "must be a reference to an existing version, for example %s@2.0.0.", v.Agent)
 		case err != nil:
-			return nil //nolint:nilerr // the next successor no longer exists, so the chain ends
+			return nil //nolint:nilerr // The next successor no longer exists, so the chain ends here.
 		case next.AgentID == v.AgentID && next.Version == v.Version && at == successor:
 			return fault.Invalid("/successor", "must not be the deprecated version itself.")
 		case next.AgentID == v.AgentID && next.Version == v.Version:

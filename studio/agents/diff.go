@@ -26,12 +26,11 @@ type Diff struct {
 	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
 	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
 	Advice   registry.Advice   `json:"advice"`
-	// CapabilityChanges describes the capabilities that the second side has and the first has not. It is empty if the
-	// gate is off.
+	// CapabilityChanges describes the capabilities that only the second side has. It is empty if the gate is off.
 	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that only the second side has, as sentences. Empty if the gate is off."`
 }
 
-// FileDiff is one file that differs.
+// FileDiff is the difference of one file.
 type FileDiff struct {
 	Path    string `json:"path"`
 	Status  string `json:"status" enum:"added,removed,changed"`
@@ -39,7 +38,7 @@ type FileDiff struct {
 	Unified string `json:"unified" doc:"Unified diff. Empty for binary files and files that are too large to compare."`
 }
 
-// SettingDiff is one field that differs.
+// SettingDiff is the difference of one field.
 type SettingDiff struct {
 	Group  string          `json:"group" enum:"schema,capabilities,limits,settings"`
 	Name   string          `json:"name" doc:"Name of the field, for example limits.timeoutMs."`
@@ -47,8 +46,8 @@ type SettingDiff struct {
 	After  json.RawMessage `json:"after"`
 }
 
-// Diff compares two sides. Each is a version as in a reference, or "draft". The advice covers all changes from the
-// first to the second side, even if there are versions in between.
+// Diff compares two sides. Each side is a version as in a reference, or "draft". The advice covers all changes from the
+// first side to the second, even if other versions lie between them.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string, seen registry.Seen) (Diff, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Service) compare(ctx context.Context, workspace string, before, after r
 		return Diff{}, err
 	}
 	verdict, err := s.judged(ctx, workspace, after.Spec, &before.Spec)
-	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // without a parser, the other fields can still be compared
+	if err != nil && !fault.Is(err, fault.RuntimeUnavailable) && !fault.Is(err, fault.SandboxUnavailable) { // Without a parser, the other fields can still be compared.
 		return Diff{}, err
 	}
 	d.CapabilityChanges = verdict.CapabilityChanges
@@ -95,7 +94,7 @@ func (s *Service) compare(ctx context.Context, workspace string, before, after r
 	return d, err
 }
 
-// side returns one side of a comparison. A draft is converted to the form of a version.
+// side returns one side of a comparison. If the side is a draft, it is converted to the form of a version.
 func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen, version, pointer string) (registry.Version, error) {
 	if version == "" {
 		return registry.Version{}, fault.Invalid(pointer, "must be a version, latest or draft.")
@@ -154,7 +153,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
 	add("capabilities", "capabilities.tools", b.Capabilities.Tools, a.Capabilities.Tools)
 	add("capabilities", "capabilities.files", b.Capabilities.Files, a.Capabilities.Files)
-	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // a draft has no pins until it is published
+	if len(b.Capabilities.Pinned) > 0 && len(a.Capabilities.Pinned) > 0 { // A draft has no pinned tools until it is published.
 		add("capabilities", "capabilities.pinned", b.Capabilities.Pinned, a.Capabilities.Pinned)
 	}
 	add("capabilities", "secrets", b.Secrets, a.Secrets)
@@ -165,7 +164,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("settings", "title", before.Title, after.Title)
 	add("settings", "description", before.Description, after.Description)
 	add("settings", "language", b.Language, a.Language)
-	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // the runtime auto is replaced only when a draft is published
+	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // The runtime auto of a draft is replaced only when the draft is published.
 		add("settings", "runtime", b.Runtime, a.Runtime)
 	}
 	add("settings", "isolation", b.Isolation, a.Isolation)

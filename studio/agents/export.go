@@ -9,25 +9,26 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// ExportRequest requests a version as a tool manifest. Version "" means latest. With Publish, the draft is published
-// first if there is no version. BaseURL is the address at which callers reach this server.
+// ExportRequest requests a version as a tool manifest. If Version is "", the latest version is exported. If Publish is
+// set and the agent has no version, the draft is published first. BaseURL is the address at which callers reach this
+// server.
 type ExportRequest struct {
 	Version string
 	Format  string
 	Publish bool
-	Seen    registry.Seen // revision of the draft that Publish may publish
+	Seen    registry.Seen // revision of the draft that may be published if Publish is set
 	BaseURL string
 }
 
-// Exported is a tool manifest of a version, with warnings about features that the format cannot express. DraftRevision
-// is the revision of the draft that the export published, 0 if it published none.
+// Exported is the tool manifest of a version. Its warnings list features that the format cannot express. DraftRevision
+// is the revision of the draft that the export published, or 0 if it published none.
 type Exported struct {
 	manifest.Result
 	Published
 }
 
-// Export returns a version as a tool manifest. A manifest never refers to a draft: without a version the error is
-// NoVersion, unless the request publishes one.
+// Export returns a version as a tool manifest. A manifest never refers to a draft: if the agent has no version, the
+// error is NoVersion, unless the request allows publishing one.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Exported, error) {
 	if req.Version == "" {
 		req.Version = registry.Latest

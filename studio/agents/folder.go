@@ -15,12 +15,12 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// SpecOf returns the program of an input. Missing fields get no defaults.
+// SpecOf returns the spec of the program in an input. It does not add defaults for missing fields.
 func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
 
 // Folder is an agent on disk: its settings, its files and an example input. The example is {} if the folder has none.
 type Folder struct {
-	Server  string // server that agent.yaml names, "" for none
+	Server  string // address of the server that agent.yaml names, "" if it names none
 	Agent   Input
 	Example json.RawMessage
 }
@@ -87,8 +87,8 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 	return files, nil
 }
 
-// parseSettings reads agent.yaml. Its field names are those of the HTTP API. Schema properties stay in their order,
-// which is the order of the fields in a form.
+// parseSettings reads agent.yaml, whose field names are those of the HTTP API. It preserves the order of schema
+// properties, because forms show their fields in this order.
 func parseSettings(data []byte) (Settings, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -113,8 +113,8 @@ func parseSettings(data []byte) (Settings, error) {
 	return in, nil
 }
 
-// maxYAMLDepth is the maximum nesting depth. Aliases are rejected too, so that a small file cannot expand to a large
-// document.
+// maxYAMLDepth is the maximum nesting depth of agent.yaml. Aliases are rejected too, because with aliases a small file
+// could expand to a large document.
 const maxYAMLDepth = 64
 
 func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
@@ -142,10 +142,10 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 		return writeList(out, '[', ']', len(n.Content), func(i int) error { return writeJSON(out, n.Content[i], depth+1) })
 	case yaml.ScalarNode:
 		if (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)) {
-			out.WriteString(n.Value) // as written, so that no digit is lost
+			out.WriteString(n.Value) // Write the number as the file has it, so that no digit is lost.
 			return nil
 		}
-		var value any = n.Value // dates stay text, because JSON has no date type
+		var value any = n.Value // A date stays text, because JSON has no type for dates.
 		if n.Tag != "!!timestamp" {
 			if err := n.Decode(&value); err != nil {
 				return err

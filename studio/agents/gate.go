@@ -38,14 +38,14 @@ func (s *Service) reviewed(ctx context.Context, actor registry.Actor, v registry
 	return s.Gate.Publication(ctx, actor, v, before, request)
 }
 
-// before returns the version with whose capabilities those of a new version are compared: the highest lower one that
-// counts as approved, nil for none.
+// before returns the version whose capabilities are compared with those of a new version. It is the highest lower
+// version that counts as approved, or nil if there is none.
 func (s *Service) before(ctx context.Context, v registry.Version, workspace string, published []registry.Version) (*registry.Version, error) {
 	lower := published
 	for {
 		at := advice.Previous(v.Version, numbers(lower))
 		if at < 0 {
-			return nil, nil //nolint:nilnil // nil means that there is no such version
+			return nil, nil //nolint:nilnil // nil means that there is no earlier approved version
 		}
 		before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: lower[at].Version})
 		if err != nil {
@@ -71,7 +71,7 @@ func specOf(v *registry.Version) *registry.Spec {
 }
 
 // Verdict returns the verdict about a draft, compared with the highest version that counts as approved. If the gate is
-// off, the verdict is an approval.
+// off, Verdict approves every draft.
 func (s *Service) Verdict(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (registry.Verdict, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {

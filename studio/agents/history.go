@@ -31,8 +31,8 @@ func (s *Service) Saved(ctx context.Context, actor registry.Actor, ref string, r
 	return s.Histories.DraftSave(ctx, actor.Workspace, a.ID, revision)
 }
 
-// LabelSave sets the label of a history entry; "" removes it. An entry with a label is kept, and later saves are not
-// merged into it.
+// LabelSave sets the label of a history entry. The label "" removes it. A labelled entry is never deleted, and later
+// saves are not merged into it.
 func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref string, revision int64, label string) error {
 	if err := registry.CheckLabel(label); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// Limits and grants may have changed since the draft was saved, so it is checked like every save.
+	// The draft is checked like in every save, because limits and grants may have changed since it was first saved.
 	spec, err := s.Specs.Complete(former.Spec)
 	if err != nil {
 		return registry.Agent{}, err
@@ -71,7 +71,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// saveDraft stores a draft and notifies the followers of the agent. Every change of a draft must call it.
+// saveDraft stores a draft and notifies the clients that follow the agent. Every change of a draft must use it.
 func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen registry.Seen) (registry.Agent, error) {
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	saved, err := s.Agents.SaveDraft(ctx, a, seen.Revision(a.Draft))

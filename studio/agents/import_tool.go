@@ -17,8 +17,8 @@ import (
 // ToolImport describes a tool of another system from which to create an agent.
 type ToolImport struct {
 	Tool     json.RawMessage
-	Name     string            // "" selects the name of the tool
-	Language runtimes.Language // "" selects TypeScript
+	Name     string            // name of the agent; "" means the name of the tool
+	Language runtimes.Language // language of the stub; "" means TypeScript
 }
 
 // ImportTool creates an agent with the name, the description and the schemas of a tool. Its program is a stub. The
@@ -54,8 +54,8 @@ func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req Tool
 	return agent, notes, located(err, tool, req.Name != "")
 }
 
-// located replaces the pointers in an error, which refer to fields of an agent, by pointers into the definition of the
-// tool.
+// located changes the pointers in an error. They refer to fields of an agent before, and to the definition of the tool
+// afterwards.
 func located(err error, tool manifest.Foreign, named bool) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidInput {
@@ -80,10 +80,10 @@ func located(err error, tool manifest.Foreign, named bool) error {
 	return &moved
 }
 
-// stub returns a program with the right form for the language. It always fails, because the tool is not implemented.
-// known is false for a language without a stub.
+// stub returns a program with the right signature for the language. The program always fails, because the tool is not
+// implemented. known is false if there is no stub for the language.
 func stub(language runtimes.Language, tool string) (code string, known bool) {
-	quoted, _ := json.Marshal(tool + " is not implemented yet.") // unreachable error: strings always have a JSON form
+	quoted, _ := json.Marshal(tool + " is not implemented yet.") // The error is impossible: every string has a JSON form.
 	switch language {
 	case runtimes.TypeScript:
 		return "export default async function main(input: Input, ctx: Ctx): Promise<Output> {\n  throw new Error(" + string(quoted) + ");\n}\n", true

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The client must have
-// seen the current revision, else the error is StaleDraft.
+// Redraft replaces the draft by the content of a version. With the latest version this discards all edits since it was
+// published. The client must have seen the current revision, else the error is StaleDraft.
 func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, from string) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -22,8 +22,8 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// The version may exceed the ceilings of this server or need a feature that it lacks, so it is checked like every
-	// save.
+	// The draft is checked like in every save, because the version may exceed the ceilings of this server or need a
+	// feature that the server lacks.
 	if a.Draft.Spec, err = s.Specs.Complete(v.Spec.Current()); err != nil {
 		return registry.Agent{}, err
 	}
@@ -34,8 +34,8 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// Copy creates a new agent from another agent's draft and description. The new agent has no versions, and nothing
-// references it.
+// Copy creates a new agent with the draft and the description of another agent. The new agent has no versions, and no
+// references point to it.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string, seen registry.Seen) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err

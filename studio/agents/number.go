@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 )
 
-// numbered sets the number and the digests of a version. If the number is smaller than advised, the request must force
-// it, and the version records the override.
+// numbered sets the number and the digests of a version. If the number is smaller than advised, the request must set
+// Force, and the version records that the advice was overridden.
 func numbered(v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
 	var err error
 	if v.Version, err = number(advised, req); err != nil {
@@ -25,7 +25,7 @@ func numbered(v registry.Version, advised registry.Advice, published []registry.
 	}
 	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
 	if advised.Base == "" || slices.Contains(numbers(published), v.Version) {
-		return v, nil // storing the version rejects a number that exists
+		return v, nil // If the number exists already, the store rejects the version.
 	}
 	large, err := advice.Large(v.Version, advised.Base, advised.Bump)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// Resolved holds the exact packages of a draft, and their differences from those of the latest version.
+// Resolved holds the exact packages of a draft, and how they differ from those of the latest version.
 type Resolved struct {
 	Digest   string            `json:"digest,omitempty" doc:"Digest of the lock. Absent without packages."`
 	Lock     *runtimes.Lock    `json:"lock,omitempty"`
@@ -17,8 +17,8 @@ type Resolved struct {
 	Changes  []packages.Change `json:"changes" doc:"Packages that differ from that version."`
 }
 
-// ResolvePackages returns the exact packages of a draft. It resolves them if they are not resolved yet or renew is set.
-// With install it also installs them.
+// ResolvePackages returns the exact packages of a draft. It resolves them if they are not resolved yet or if renew is
+// set. If install is set, it also installs them.
 func (s *Service) ResolvePackages(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen, renew, install bool) (Resolved, error) {
 	if s.Packages == nil {
 		return Resolved{}, fault.New(fault.RuntimeUnavailable, "This server installs no packages.")
@@ -95,7 +95,7 @@ func (s *Service) PackageTypes(ctx context.Context, actor registry.Actor, ref, v
 	}
 	named, err := packages.Declared(spec)
 	if err != nil {
-		return none, nil //nolint:nilerr // an invalid list is reported when the draft is checked
+		return none, nil //nolint:nilerr // An invalid package list is reported when the draft is checked.
 	}
 	return s.Packages.TypesOf(actor.Workspace, *lock, named)
 }
@@ -112,8 +112,8 @@ func (s *Service) SBOM(ctx context.Context, actor registry.Actor, ref, version s
 	return s.Packages.SBOM(actor.Workspace, v), nil
 }
 
-// packagesApart lists the packages that differ between the sides of a comparison. For a draft it uses the packages with
-// which it last ran.
+// packagesApart lists the packages that differ between the two sides of a comparison. For a draft it uses the packages
+// with which the draft last ran.
 func (s *Service) packagesApart(ctx context.Context, workspace string, before, after registry.Version) ([]packages.Change, error) {
 	if s.Packages == nil {
 		return []packages.Change{}, nil
@@ -127,7 +127,7 @@ func (s *Service) packagesApart(ctx context.Context, workspace string, before, a
 		return nil, err
 	}
 	if was == nil && packages.Needed(before.Spec) || is == nil && packages.Needed(after.Spec) {
-		return []packages.Change{}, nil // not resolved yet; the settings already show the differences of the lists
+		return []packages.Change{}, nil // One side is not resolved yet. The settings already show how the package lists differ.
 	}
 	return packages.Changes(was, is), nil
 }

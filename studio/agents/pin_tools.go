@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// pinTools returns the versions that references to other agents select now. The published version always calls these
-// versions. Error: InvalidInput, with every reference that selects no version.
+// pinTools returns the versions that the references to other agents select now. The new version always calls exactly
+// these versions. Error: InvalidInput, which lists every reference that selects no version.
 func (s *Service) pinTools(ctx context.Context, actor registry.Actor, agentID string, tools []string) ([]runtimes.ToolPin, error) {
 	if len(tools) == 0 {
 		return nil, nil

@@ -14,9 +14,9 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 )
 
-// PublishRequest selects the number of the version to publish: Version, or a Bump of auto (the default), major, minor
-// or patch. Without either, the first version is 1.0.0. A number smaller than the changes require needs Force, and a
-// Comment with the reason. The version stores both.
+// PublishRequest selects the number of the version to publish: either Version, or a Bump of auto (the default), major,
+// minor or patch. If neither is set, the first version is 1.0.0. A number smaller than the changes require needs Force,
+// and a Comment with the reason. The version stores both.
 type PublishRequest struct {
 	Seen      registry.Seen // revision of the draft to publish
 	Version   string
@@ -27,14 +27,14 @@ type PublishRequest struct {
 	// AcceptRegressions publishes although checks fail. It requires a Comment and a major version. The version records
 	// the comment and the failed checks.
 	AcceptRegressions bool
-	Replay            int // number of recorded inputs for which the draft must answer like the latest version
-	// IfChanged returns the existing version if the draft has not changed since. Without it, the error is
-	// VersionExists.
+	Replay            int // number of recorded inputs for which the draft must give the same answer as the latest version
+	// IfChanged makes Publish return the existing version if the draft has not changed since. Without IfChanged, the error
+	// is VersionExists.
 	IfChanged bool
-	// approved is the verdict of a publication that a person has approved, nil for others.
+	// approved is the verdict of a publication that a person has approved. It is nil for other publications.
 	approved *registry.Verdict
-	// repeats allows a new version with the content of the previous one, because the folder of a skill sets its own
-	// version number.
+	// repeats allows a new version with the same content as the previous one. Skills need it, because the folder of a
+	// skill sets its own version number.
 	repeats bool
 }
 
@@ -50,7 +50,7 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return Published{}, err
 	}
-	req.Seen = registry.SeenRevision(draft.Revision) // from here on, use this revision even if others save
+	req.Seen = registry.SeenRevision(draft.Revision) // The rest of the publication uses this revision, even if another client saves the draft meanwhile.
 	v, existing, err := s.publish(ctx, actor, a, draft.Spec, draft.Tests, req, false)
 	made := Published{Version: v, DraftRevision: draft.Revision, Existing: existing}
 	if err == nil && !existing {
@@ -68,8 +68,9 @@ type Published struct {
 	Warnings []fault.Detail `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
-// publish creates a version of an agent from a spec and tests, with the agent's title and description. inspected means
-// that the code was just inspected and need not be inspected again. existing reports that v was there before.
+// publish creates a version of an agent from a spec and tests, with the agent's title and description. inspected states
+// that the code was just inspected and need not be inspected again. existing reports whether the version existed
+// before.
 func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, tests []registry.Test, req PublishRequest, inspected bool) (v registry.Version, existing bool, err error) {
 	if err := checkPublish(req); err != nil {
 		return v, false, err
@@ -77,7 +78,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return v, false, err
 	}
-	written := spec // the spec as the author wrote it, perhaps with the runtime auto
+	written := spec // the spec as the author wrote it, whose runtime may be auto
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
 		return v, false, err
@@ -121,7 +122,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	return v, false, nil
 }
 
-// checked runs the checks of a draft. It rejects the version if a check fails, unless the request accepts regressions.
+// checked runs the checks of a draft. If a check fails, it returns an error, unless the request accepts regressions.
 func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.Version, advised registry.Advice, published []registry.Version, req PublishRequest) (registry.Version, error) {
 	failed, before, err := s.regressions(ctx, actor, v, published, req)
 	switch {
@@ -137,8 +138,8 @@ func (s *Service) checked(ctx context.Context, actor registry.Actor, v registry.
 	return numbered(v, advised, published, req)
 }
 
-// unchanged returns the predecessor of a version, and whether it has the same content. A stable version is compared
-// with stable versions only, so 2.0.0 may have the content of 2.0.0-rc.1. A number without a predecessor is compared
+// unchanged returns the predecessor of a version, and whether both have the same content. A stable version is compared
+// with stable versions only, so 2.0.0 may have the content of 2.0.0-rc.1. A version without a predecessor is compared
 // with all versions.
 func unchanged(v registry.Version, published []registry.Version) (registry.Version, bool) {
 	if at := advice.Previous(v.Version, numbers(published)); at >= 0 {
@@ -221,8 +222,8 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 	return spec, choice, nil
 }
 
-// withPackages adds the exact packages that the draft ran with to a version. It installs them first, so that no version
-// is published whose packages cannot be installed. It also returns the sources of npm packages.
+// withPackages adds the exact packages with which the draft ran to a version, and returns the sources of npm packages.
+// It installs the packages first, so that a version with packages that cannot be installed is never published.
 func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec) (registry.Spec, map[string]string, error) {
 	spec.Lock = nil
 	if !packages.Needed(spec) {
@@ -246,7 +247,7 @@ func (s *Service) withPackages(ctx context.Context, actor registry.Actor, agentI
 }
 
 // Engine returns the runtime that an agent's draft would get if it were published now, with the reason. The choice is
-// nil if the draft names a runtime, or its language has only one.
+// nil if the draft names a runtime, or if its language has only one runtime.
 func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (runtimes.Name, *registry.RuntimeChoice, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// Release publishes a version whose content comes from outside the server, for example from a folder on disk. It also
-// replaces the draft, unless somebody has edited the draft since the previous version. Title, description and tags are
-// set from the input. The caller must have inspected the code.
+// Release publishes a version whose content comes from outside the server, for example from a folder on disk. Release
+// also replaces the draft, unless a person has edited the draft since the previous version. Title, description and tags
+// are set from the input. The caller must have inspected the code before.
 func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string, in Input, req PublishRequest) (registry.Version, error) {
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: before}, {Version: v.Version}}); before != "" && newest == 0 {
-		return v, nil // below the highest version, so the agent's description stays
+		return v, nil // A higher version exists, so the agent keeps its description.
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	if !follows {
@@ -48,8 +48,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	return v, err
 }
 
-// highest returns the highest version that is not a pre-release, "" for none. Unlike the latest version, it may be
-// deprecated.
+// highest returns the highest version number that is not a pre-release, or "" if there is none. The highest version may
+// be deprecated, in contrast to the latest version.
 func highest(published []registry.Version) string {
 	all := make([]registry.Version, 0, len(published))
 	for _, v := range published {
@@ -61,7 +61,8 @@ func highest(published []registry.Version) string {
 	return ""
 }
 
-// untouched reports whether the draft has the content of the highest version, or there is no version.
+// untouched reports whether the draft still has the content of the highest version. It is also true if the agent has no
+// version.
 func (s *Service) untouched(ctx context.Context, a registry.Agent, highest string) (bool, error) {
 	if highest == "" {
 		return true, nil
@@ -76,14 +77,15 @@ func (s *Service) untouched(ctx context.Context, a registry.Agent, highest strin
 	}
 	draft := v
 	draft.Spec = a.Draft.Spec
-	draft.Runtime = v.Runtime // the draft may have the runtime auto
+	draft.Runtime = v.Runtime // The runtime of the draft may be auto.
 	draft.Tests = a.Draft.Tests
 	is, err := digest.Of(draft)
 	return was.Version == is.Version, err
 }
 
-// Digest returns the digest that a version with the number of v would have if it were published from this input.
-// Callers use it to detect an existing version with different content. For the runtime auto it uses the runtime of v.
+// Digest returns the digest that a version with the number of v would have if it were published from this input. A
+// caller can thus detect that the existing version has different content. If the runtime is auto, Digest uses the
+// runtime of v.
 func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	spec, err := s.Specs.Complete(SpecOf(in))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// SchemaFile is the JSON Schema of agent.yaml in an agent's folder, for editors. Its name starts with a dot, so it does
-// not become a file of the agent.
+// SchemaFile is the file with the JSON Schema of agent.yaml in an agent's folder. Editors use it. Its name starts with
+// a dot, so that it does not become a file of the agent.
 const SchemaFile = ".agent.schema.json"
 
-// announcement is the first line of agent.yaml. Editors with a YAML language server find the schema with it.
+// announcement is the first line of agent.yaml. It tells editors with a YAML language server where the schema is.
 const announcement = "# yaml-language-server: $schema=" + SchemaFile + "\n"
 
 // Settings are the contents of agent.yaml: the fields of the API, and the server that the folder belongs to.
@@ -28,7 +28,7 @@ type Settings struct {
 func SettingsSchema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Mapper: rawSchema}
 	s := reflector.Reflect(Settings{})
-	for _, elsewhere := range []string{"files", "code", "tests"} { // these are in other files of the folder
+	for _, elsewhere := range []string{"files", "code", "tests"} { // These fields are stored in other files of the folder.
 		s.Properties.Delete(elsewhere)
 	}
 	for name, text := range settingTexts() {
@@ -39,7 +39,7 @@ func SettingsSchema() ([]byte, error) {
 		member.Description = text
 	}
 	member := func(name string) *jsonschema.Schema {
-		found, _ := s.Properties.Get(name) // every property has a text
+		found, _ := s.Properties.Get(name) // The member exists: settingTexts has a text for every property.
 		return found
 	}
 	member("name").Pattern = `^[a-z][a-z0-9_-]{0,62}$`

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// WriteSettings writes an input as agent.yaml, without its files and tests. ReadFolder reads the same input from it.
+// WriteSettings writes an input as agent.yaml, without its files and tests. ReadFolder reads the same input back.
 func WriteSettings(in Input) ([]byte, error) {
 	in.Files, in.Code, in.Tests = nil, nil, nil
 	var text bytes.Buffer
@@ -42,8 +42,8 @@ func WithServer(settings []byte, server string) ([]byte, error) {
 	return slices.Concat([]byte(announcement), line, rest), nil
 }
 
-// ServerOf returns the server that the agent.yaml of a folder names, "" for none. It reads no other field, so that pull
-// can replace an invalid file.
+// ServerOf returns the address of the server that the agent.yaml of a folder names, or "" if it names none. It reads no
+// other field, so that pull can replace an otherwise invalid file.
 func ServerOf(folder fs.FS) (string, error) {
 	text, err := fs.ReadFile(folder, registry.SettingsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func ServerOf(folder fs.FS) (string, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) != 1 {
-		return "", nil //nolint:nilerr // an invalid file names no server
+		return "", nil //nolint:nilerr // An invalid file counts as naming no server.
 	}
 	members := document.Content[0]
 	if members.Kind != yaml.MappingNode {
@@ -68,9 +68,9 @@ func ServerOf(folder fs.FS) (string, error) {
 	return "", nil
 }
 
-// toYAML converts JSON to YAML, for the named file.
+// toYAML converts JSON to YAML. name is the file for error messages.
 func toYAML(name string, text []byte) ([]byte, error) {
-	var document yaml.Node // JSON is valid YAML, and a node preserves the order of its members
+	var document yaml.Node // JSON is valid YAML, and a YAML node preserves the order of its members.
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}

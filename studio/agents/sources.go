@@ -11,13 +11,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// inferSchemas sets the schemas of a new draft from the types of its program. If the types describe nothing or cannot
-// be read, the default schemas stay, because creating an agent must not fail for this reason.
+// inferSchemas sets the schemas of a new draft from the types in its program. If the types describe nothing or cannot
+// be read, the default schemas stay, because a failed inference must not prevent creating an agent.
 func (s *Service) inferSchemas(ctx context.Context, actor registry.Actor, draft *registry.Draft) {
 	if s.Inference == nil {
 		return
 	}
-	found, err := s.Inference.Quick(ctx, actor, draft.Spec) // without waiting for packages
+	found, err := s.Inference.Quick(ctx, actor, draft.Spec) // Quick does not wait for packages.
 	if err != nil {
 		return
 	}
@@ -50,8 +50,8 @@ func same(a, b []byte) bool {
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// setSources sets the sources of the schemas of a draft. A changed schema gets the named source. An unchanged one keeps
-// its source if none is named.
+// setSources sets the sources of the schemas of a draft. A changed schema gets the source that the input names. An
+// unchanged schema keeps its source if the input names none.
 func setSources(draft *registry.Draft, before registry.Spec, named *registry.SchemaSources) error {
 	if named == nil {
 		named = &registry.SchemaSources{}

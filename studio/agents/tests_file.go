@@ -43,7 +43,7 @@ func (s *Service) checkTests(tests []registry.Test) ([]registry.Test, error) {
 	return checked, nil
 }
 
-// writeTests writes tests as tests.yaml. readTests reads the same tests from it.
+// writeTests writes tests as tests.yaml. readTests reads the same tests back.
 func writeTests(tests []registry.Test) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -89,7 +89,7 @@ func parseTests(text []byte) ([]registry.Test, error) {
 	checked, err := registry.CheckTests(tests)
 	var refused *fault.Error
 	if errors.As(err, &refused) {
-		for i := range refused.Details { // replace pointers by lines of the file
+		for i := range refused.Details { // Replace the pointers by lines of the file.
 			d, at := &refused.Details[i], 0
 			d.File, d.Message = registry.TestsFile, strings.TrimSpace(d.Pointer+" "+d.Message)
 			if _, err := fmt.Sscanf(d.Pointer, "/tests/%d", &at); err == nil && at < len(list.Content) {

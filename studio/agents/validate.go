@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// ValidateRequest holds code, schemas and documents to check. Empty fields are not checked.
+// ValidateRequest holds the code, schemas and documents to check. Fields that are empty are not checked.
 type ValidateRequest struct {
 	Language     runtimes.Language
 	Runtime      runtimes.Name // "" means auto
@@ -45,7 +45,7 @@ type ValidateReport struct {
 	Inferred *registry.InferredSchemas `json:"inferred,omitempty"`
 }
 
-// description returns the description, "" for none, after it has checked all texts of the request.
+// description checks all texts of the request. It returns the description, or "" if there is none.
 func (r ValidateRequest) description() (string, error) {
 	description := ""
 	if r.Description != nil {
@@ -122,7 +122,8 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	return err
 }
 
-// inferInto adds the inferred schemas to the report. If the types of a program cannot be described, it adds a warning.
+// inferInto adds the inferred schemas to the report. If no schema can be inferred from the types of the program, it
+// adds a warning.
 func (s *Service) inferInto(ctx context.Context, actor registry.Actor, spec registry.Spec, report *ValidateReport) error {
 	found, err := s.Inference.Infer(ctx, actor, spec)
 	var refused *fault.Error
@@ -140,7 +141,7 @@ func (s *Service) inferInto(ctx context.Context, actor registry.Actor, spec regi
 	return err
 }
 
-// validateDocument checks a schema, and a document against the schema. field is /input or /output.
+// validateDocument checks a schema, and then a document against the schema. field is /input or /output.
 func (s *Service) validateDocument(field string, schema, document json.RawMessage, report *ValidateReport) error {
 	if len(schema) == 0 {
 		return nil
@@ -162,7 +163,7 @@ func (s *Service) validateDocument(field string, schema, document json.RawMessag
 	return nil
 }
 
-// schemaFault adds the problems of a schema to the report. It returns any other error.
+// schemaFault adds the problems of a schema to the report. It returns any error that is not about the schema.
 func (s *Service) schemaFault(field string, err error, report *ValidateReport) error {
 	var refused *fault.Error
 	if err == nil || !errors.As(err, &refused) || refused.Code != fault.InvalidInput {

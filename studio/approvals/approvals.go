@@ -1,5 +1,6 @@
-// Package approvals manages the decisions that the gate leaves to people. Runs and publications wait as requests until
-// an approver decides. An approved request is carried out once, even if the server restarts in between.
+// Package approvals manages the decisions that the gate leaves to people. A run or publication waits as a request until
+// an approver decides about it. An approved request is carried out exactly once, even if the server restarts in
+// between.
 package approvals
 
 import (
@@ -21,53 +22,55 @@ import (
 
 // Requests stores requests for approval.
 type Requests interface {
-	// InsertApproval stores a request and returns it. If the same publication already waits, it returns that request.
+	// InsertApproval stores a request and returns it. If a request for the same publication already waits, InsertApproval
+	// returns that request instead.
 	InsertApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	// BeginAsked stores a run and its request in one transaction.
 	BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error
-	// DecideApproval ends a pending request. Error: Conflict if it is no longer pending, with the current request.
+	// DecideApproval ends a pending request. If the request is no longer pending, the error is Conflict, with the current
+	// request.
 	DecideApproval(ctx context.Context, a registry.Approval, notice registry.Notice) (registry.Approval, error)
 	CarriedOut(ctx context.Context, workspace, id, outcome string) error
 }
 
-// Reader reads requests.
+// Reader reads requests for approval.
 type Reader interface {
 	Approval(ctx context.Context, workspace, id string) (registry.Approval, error)
 	ListApprovals(ctx context.Context, workspace string, filter registry.ApprovalFilter) (registry.ApprovalPage, error)
 	CountPending(ctx context.Context, workspace string) (int, error)
 }
 
-// Deliveries reads webhooks.
+// Deliveries lists the webhooks that the server has sent or will send.
 type Deliveries interface {
 	ListDeliveries(ctx context.Context, workspace string, filter registry.DeliveryFilter) (registry.DeliveryPage, error)
 }
 
-// Finder finds the request of a run or of a client's request ID. It also lists the requests that have expired or were
-// not carried out.
+// Finder finds a request for approval by its run or by the client's request ID. It also lists the requests that have
+// expired or that were not carried out yet.
 type Finder interface {
 	ApprovalOfRun(ctx context.Context, workspace, run string) (registry.Approval, error)
 	ApprovalOfRequest(ctx context.Context, workspace, requester, request string) (registry.Approval, error)
 	DueApprovals(ctx context.Context, now time.Time, after string) (due []registry.Approval, last string, err error)
 }
 
-// Grants reads earlier approvals of a version or of its content.
+// Grants reads earlier approvals of a version, or of other versions with the same content.
 type Grants interface {
 	Standing(ctx context.Context, workspace, agentID, digest, caller string) (bool, error)
 	PublicationApproved(ctx context.Context, workspace, agentID, contentDigest string) (bool, error)
 }
 
-// Runs continues or ends waiting runs.
+// Runs continues or ends runs that wait for approval.
 type Runs interface {
 	Resume(ctx context.Context, workspace, id string, request json.RawMessage) error
-	// EndWaiting ends a waiting run. It does nothing if the run no longer waits.
+	// EndWaiting ends a run that waits for approval. If the run no longer waits, it does nothing.
 	EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error
 	Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error
 }
 
-// Asker decides about runs by the answers of a policy service.
+// Asker asks an external policy service whether a run is allowed.
 type Asker interface {
 	Ask(ctx context.Context, q opa.Question) opa.Answer
-	// Forget clears the cached answers.
+	// Forget clears the cached answers of the policy service.
 	Forget()
 }
 
@@ -89,10 +92,10 @@ type Options struct {
 	Grants   Grants
 	Sent     Deliveries
 	Members  Members
-	Notice   registry.Notice // nil without webhooks
+	Notice   registry.Notice // nil if the server sends no webhooks
 	Policy   *policy.Service
-	Asker    Asker         // nil without a policy service
-	Keep     time.Duration // how long blocked requests are stored
+	Asker    Asker         // nil if the server uses no policy service
+	Keep     time.Duration // how long requests that the policy service denied are stored
 	Log      *slog.Logger
 	Now      func() time.Time
 	NewID    func() string
@@ -110,7 +113,7 @@ type Service struct {
 // New returns the service. Connect must be called before it is used.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// Connect sets the services that carry out approved requests, and the one that reads their programs.
+// Connect sets the services that carry out approved requests, and the service that reads the programs of requests.
 func (s *Service) Connect(r Runs, p Publisher, programs Programs) {
 	s.runs, s.publisher, s.programs = r, p, programs
 }
@@ -120,12 +123,12 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	return s.Reader.ListApprovals(ctx, actor.Workspace, filter)
 }
 
-// Pending returns the number of pending requests.
+// Pending returns the number of pending requests in the actor's workspace.
 func (s *Service) Pending(ctx context.Context, actor registry.Actor) (int, error) {
 	return s.Reader.CountPending(ctx, actor.Workspace)
 }
 
-// ListDeliveries returns a page of webhooks, newest first.
+// ListDeliveries returns a page of the workspace's webhooks, newest first.
 func (s *Service) ListDeliveries(ctx context.Context, actor registry.Actor, filter registry.DeliveryFilter) (registry.DeliveryPage, error) {
 	return s.Sent.ListDeliveries(ctx, actor.Workspace, filter)
 }
@@ -145,7 +148,7 @@ func (s *Service) OfRun(ctx context.Context, actor registry.Actor, run string) (
 }
 
 // RunOfRequest returns the run of the client's earlier request with this ID, if that request waits, waited or is
-// blocked; otherwise "".
+// blocked. Otherwise it returns "".
 func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, request string) (string, error) {
 	if request == "" {
 		return "", nil
@@ -163,15 +166,16 @@ func (s *Service) RunOfRequest(ctx context.Context, actor registry.Actor, reques
 // Decision is a person's decision about a request.
 type Decision struct {
 	Approve bool
-	Scope   registry.ApprovalScope // how far an approval applies; "" means once
+	Scope   registry.ApprovalScope // which later requests an approval covers; "" means only this one
 	Comment string
 }
 
 // maxComment is the maximum length of a comment in bytes.
 const maxComment = 4000
 
-// Decide ends a pending request and carries out the decision. Errors: Conflict if it is already decided, with the
-// decider and the time; Forbidden for a person's own request if the workspace does not allow that.
+// Decide ends a pending request and carries out the decision. Errors: Conflict if the request is already decided, with
+// the decider and the time; Forbidden if the approver made the request and the workspace does not allow deciding one's
+// own requests.
 func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d Decision) (registry.Approval, error) {
 	if err := registry.CheckText("/comment", d.Comment); err != nil {
 		return registry.Approval{}, err
@@ -203,7 +207,7 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 	a.Status, a.Decider, a.Comment, a.DecidedAt = registry.ApprovalDenied, &actor, d.Comment, &now
 	if d.Approve {
 		a.Status, a.Scope = registry.ApprovalApproved, d.Scope
-		if a.Scope == "" || a.Kind == registry.PublishApproval || a.AgentID == "" { // an approval of a publication or of inline code cannot apply to later requests
+		if a.Scope == "" || a.Kind == registry.PublishApproval || a.AgentID == "" { // An approval of a publication or of inline code cannot cover later requests.
 			a.Scope = registry.ApproveOnce
 		}
 	}
@@ -215,14 +219,14 @@ func (s *Service) Decide(ctx context.Context, actor registry.Actor, id string, d
 		return is, err
 	}
 	if err := s.carryOut(context.WithoutCancel(ctx), is); err != nil {
-		// The decision is stored. The sweeper tries to carry it out again.
+		// The decision is stored, so the sweeper tries again to carry it out.
 		s.Log.LogAttrs(ctx, slog.LevelError, "carry out approval", slog.String("approval", id), slog.Any("error", err))
 	}
 	return s.Reader.Approval(ctx, actor.Workspace, id)
 }
 
-// MayApprove reports whether an approver may approve a request. A person may approve an own request only if the
-// workspace allows that.
+// MayApprove reports whether an approver may approve a request. An approver may approve requests that the approver made
+// only if the workspace allows that.
 func (s *Service) MayApprove(ctx context.Context, actor registry.Actor, a registry.Approval) (bool, error) {
 	settings, err := s.Policy.Settings(ctx, actor.Workspace)
 	return settings.SelfApproval || a.Requester.ID != actor.ID, err
@@ -267,12 +271,12 @@ func decided(a registry.Approval) error {
 	return &fault.Error{Code: fault.Conflict, Message: text + ".", Extra: extra}
 }
 
-// recordPatience is how long a decided request waits for the record of its run, because that record is written after
-// the request.
+// recordPatience is how long a decided request waits until its run is recorded. The run is recorded after the request,
+// so the record may be missing for a moment.
 const recordPatience = time.Minute
 
-// carryOut starts the run or the publication of an approved request. It ends the run of a request that was not
-// approved.
+// carryOut starts the run or the publication of an approved request. If the request was not approved, carryOut ends its
+// run.
 func (s *Service) carryOut(ctx context.Context, a registry.Approval) error {
 	var err error
 	switch {
@@ -305,7 +309,7 @@ func (s *Service) publish(ctx context.Context, a registry.Approval) error {
 	return s.Requests.CarriedOut(ctx, a.Workspace, a.ID, "Not published: "+err.Error())
 }
 
-// denial returns the error of a run that ended without being started, because its request was not approved.
+// denial returns the error of a run that was never started because its request was not approved.
 func denial(a registry.Approval) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.Denied, Rule: "approval", Message: "The run was denied."}
 	switch {
@@ -335,7 +339,7 @@ func (s *Service) expire(ctx context.Context, a registry.Approval) error {
 	return s.carryOut(ctx, is)
 }
 
-// Sweep expires old requests. It also carries out decisions that a crash or a full queue has delayed.
+// Sweep expires old requests. It also carries out decisions that were delayed by a crash or a full queue.
 func (s *Service) Sweep(ctx context.Context) {
 	for after := ""; ctx.Err() == nil; {
 		due, last, err := s.Finder.DueApprovals(ctx, s.Now(), after)
@@ -361,7 +365,7 @@ func (s *Service) settle(ctx context.Context, a registry.Approval) error {
 	return s.carryOut(ctx, a)
 }
 
-// Review implements runs.Gate. It first asks the policy service, and then checks the settings of the workspace.
+// Review implements runs.Gate. It first asks the policy service, and then applies the gate settings of the workspace.
 func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candidate) (runs.Ruling, error) {
 	settings, err := s.Policy.Settings(ctx, actor.Workspace)
 	if err != nil {
@@ -397,7 +401,7 @@ func (s *Service) Review(ctx context.Context, actor registry.Actor, c runs.Candi
 	return r, err
 }
 
-// judged adds the gate's verdict to a ruling. It is called if the workspace enforces its gate.
+// judged adds the gate's verdict to a ruling. It is called only if the workspace enforces its gate.
 func (s *Service) judged(ctx context.Context, actor registry.Actor, c runs.Candidate, r *runs.Ruling) error {
 	var verdict registry.Verdict
 	var err error
@@ -451,7 +455,8 @@ func reasonsOf(v registry.Verdict) []string {
 	return all
 }
 
-// mostPending is the maximum number of pending requests of a workspace. Each one stores the input of its run.
+// mostPending is the maximum number of pending requests of a workspace. The number is limited because each request
+// stores the input of its run.
 const mostPending = 1000
 
 // Ask implements runs.Gate.
@@ -513,8 +518,8 @@ func (s *Service) Judge(ctx context.Context, workspace string, spec registry.Spe
 	return &v, err
 }
 
-// Approved implements agents.Gate. If the workspace enforces its gate, a person must have approved a version that the
-// gate escalated. In other workspaces every published version counts as approved.
+// Approved implements agents.Gate. If the workspace enforces its gate, a version that the gate escalated counts as
+// approved only after a person has approved it. In other workspaces every published version counts as approved.
 func (s *Service) Approved(ctx context.Context, workspace string, v registry.Version) (bool, error) {
 	if v.Verdict == nil || v.Verdict.Decision != registry.Escalate {
 		return true, nil
@@ -571,7 +576,7 @@ func (s *Service) Publication(ctx context.Context, actor registry.Actor, v regis
 	return nil, e
 }
 
-// changesInWords returns the reason why a person must approve.
+// changesInWords returns a sentence with the reason why a person must approve.
 func changesInWords(v registry.Verdict) string {
 	var all []string
 	for _, c := range v.CapabilityChanges {
@@ -589,7 +594,7 @@ func blocked(v registry.Verdict) error {
 	}
 }
 
-// detailsOf lists capability changes and findings with their positions in the source.
+// detailsOf lists capability changes and findings as error details, with their positions in the source.
 func detailsOf(v registry.Verdict) []fault.Detail {
 	var all []fault.Detail
 	for _, c := range v.CapabilityChanges {

@@ -10,10 +10,10 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// NotStarted is the start of the outcome of a request that was submitted again but could not run.
+// NotStarted is the first part of the outcome text of a request that was submitted again but could not run.
 const NotStarted = "Not started: "
 
-// question returns the request to the policy service about a run.
+// question returns the question about a run for the policy service.
 func question(actor registry.Actor, c runs.Candidate) opa.Question {
 	resource := c.Version.Agent
 	if c.Inline {
@@ -33,9 +33,9 @@ func (s *Service) Blocked(ctx context.Context, actor registry.Actor, filter regi
 	return s.Reader.ListApprovals(ctx, actor.Workspace, filter)
 }
 
-// Unblock submits a blocked request again, or drops it. Before submitting it asks the policy service again, and a
-// request that is still denied stays blocked. Errors: NotFound; Conflict if the request is already decided; Forbidden
-// if it is still denied.
+// Unblock submits a blocked request again, or drops it. Before submitting a request, Unblock asks the policy service
+// again; if the answer is still a denial, the request stays blocked. Errors: NotFound; Conflict if the request is
+// already decided; Forbidden if it is still denied.
 func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, resubmit bool) (registry.Approval, error) {
 	a, err := s.Reader.Approval(ctx, actor.Workspace, id)
 	if err == nil && a.Kind != registry.BlockedRequest {
@@ -78,7 +78,7 @@ func (s *Service) Unblock(ctx context.Context, actor registry.Actor, id string, 
 // askAgain asks the policy service about a blocked request without using cached answers.
 func (s *Service) askAgain(ctx context.Context, a registry.Approval) error {
 	if s.Asker == nil {
-		return nil // the server no longer uses a policy service
+		return nil // The server no longer uses a policy service.
 	}
 	language, trigger, err := runs.Described(a.Request)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Service) askAgain(ctx context.Context, a registry.Approval) error {
 	return f
 }
 
-// resubmit starts a blocked request. The run gets the ID of the request, so that the request runs only once, even if
-// resubmit is repeated.
+// resubmit starts the run of a blocked request. The run gets the ID of the request. Therefore the request runs only
+// once, even if resubmit is called again.
 func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 	err := s.runs.Resubmit(ctx, a.Workspace, a.RunID, a.ID, a.Request, a.RequestID)
 	switch fault.CodeOf(err) { //nolint:exhaustive // with any other code, the sweeper tries again
@@ -110,9 +110,9 @@ func (s *Service) resubmit(ctx context.Context, a registry.Approval) error {
 	return err
 }
 
-// runOf returns the run that answers a repeated request: the new run if the request was submitted again, or the blocked
-// run while the request is pending. For a dropped or expired request it returns "", so that the policy service is asked
-// again.
+// runOf returns the run with which a repeated request is answered. If the earlier request was submitted again, this is
+// its new run; while it is pending, this is the blocked run. If it was dropped or has expired, runOf returns "", so
+// that the policy service is asked again.
 func runOf(a registry.Approval) string {
 	switch a.Status {
 	case registry.ApprovalApproved:

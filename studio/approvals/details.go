@@ -30,7 +30,7 @@ type FileChange struct {
 	Status string `json:"status" enum:"added,removed,changed"`
 }
 
-// Details is a request with all the information that an approver needs to decide.
+// Details is a request together with the information that an approver needs to decide.
 type Details struct {
 	registry.Approval
 	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer stored."`
@@ -67,12 +67,13 @@ func (s *Service) Details(ctx context.Context, actor registry.Actor, id string) 
 		d.Comparison.Files = append(d.Comparison.Files, FileChange{f.Path, f.Status})
 	}
 	if a.Kind == registry.PublishApproval && a.Verdict != nil {
-		d.Comparison.CapabilityChanges = a.Verdict.CapabilityChanges // the changes at the time of the request are what the person decides about
+		d.Comparison.CapabilityChanges = a.Verdict.CapabilityChanges // The person decides about the changes that existed at the time of the request.
 	}
 	return d, s.find(ctx, w, &d)
 }
 
-// find adds the verdict about a program whose request has none, because it waits for another reason.
+// find adds the verdict about the program to a request that has none, because the request was made for a reason other
+// than a verdict.
 func (s *Service) find(ctx context.Context, w agents.Awaited, d *Details) error {
 	if d.Verdict != nil {
 		return nil
@@ -83,14 +84,14 @@ func (s *Service) find(ctx context.Context, w agents.Awaited, d *Details) error 
 	}
 	verdict, err := s.Judge(ctx, d.Workspace, w.Program.Spec, before)
 	if fault.Is(err, fault.SandboxUnavailable) || fault.Is(err, fault.RuntimeUnavailable) {
-		return nil // without a parser, the other details can still be read
+		return nil // Without a parser, the other details can still be read.
 	}
 	d.Verdict = verdict
 	return err
 }
 
-// Diff compares the program of a request with the last version that counts as approved. Error: NotFound if there is no
-// such request or its program is no longer stored.
+// Diff compares the program of a request with the last version that counts as approved. Error: NotFound if the request
+// does not exist or its program is no longer stored.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (agents.Diff, error) {
 	a, err := s.Get(ctx, actor, id)
 	if err != nil {

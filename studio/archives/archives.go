@@ -1,4 +1,4 @@
-// Package archives exports agents with all their versions from a workspace to one file, and imports such a file.
+// Package archives exports the agents of a workspace, with all their versions, to one file, and imports such files.
 // Published versions keep their digests and names, so that existing pins remain valid.
 package archives
 
@@ -21,7 +21,7 @@ type Agents interface {
 	RevealAgents(ctx context.Context, workspace string, ids, listed []string) error
 }
 
-// Names stores the current and former names of agents, which references use.
+// Names stores the current and former names of agents. References may use either.
 type Names interface {
 	AgentIDTaken(ctx context.Context, id string) (bool, error)
 	AgentNames(ctx context.Context, workspace, agentID string) ([]string, error)
@@ -57,11 +57,11 @@ type Options struct {
 type Service struct {
 	Options
 
-	uploads   chan struct{} // slots for concurrent uploads, because each may be large
-	importing chan struct{} // slot for the one archive that is unpacked at a time
+	uploads   chan struct{} // slots for concurrent uploads; their number is limited because each upload may be large
+	importing chan struct{} // single slot for unpacking an archive
 }
 
-// maxUploads is the maximum number of uploads at a time. Each stores an archive on disk.
+// maxUploads is the maximum number of concurrent uploads. Each upload is stored on disk.
 const maxUploads = 4
 
 // New returns the service.

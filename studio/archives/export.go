@@ -16,8 +16,8 @@ type Export struct {
 	names     []string
 }
 
-// Export prepares an archive of the agents with these names or IDs. Without any it exports the whole workspace. Error:
-// NotFound.
+// Export prepares an archive of the agents with the given names or IDs. If none are given, it exports the whole
+// workspace. Error: NotFound.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, agents []string) (*Export, error) {
 	e := &Export{service: s, workspace: actor.Workspace}
 	for _, ref := range agents {
@@ -47,7 +47,7 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, agents []str
 	}
 }
 
-// Write writes the archive. It holds only one version in memory at a time.
+// Write writes the archive. It loads only one version into memory at a time.
 func (e *Export) Write(ctx context.Context, w io.Writer) error {
 	out, err := archive.NewWriter(w, e.names)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Export) agent(ctx context.Context, out *archive.Writer, name string) er
 		Creator: archive.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name}, Draft: a.Draft.Spec, Tests: a.Draft.Tests,
 		FormerNames: slices.DeleteFunc(former, func(n string) bool { return n == registry.NameKey(a.Name) }),
 	}
-	slices.Reverse(versions) // oldest first, in the order of publication
+	slices.Reverse(versions) // in the order of publication, the oldest first
 	for _, v := range versions {
 		written.Versions = append(written.Versions, v.Version)
 	}

@@ -16,14 +16,14 @@ import (
 // MaxUpload is the maximum size of an uploaded archive in bytes.
 const MaxUpload = 256 << 20
 
-// Outcome is the result of the import of an agent. In a dry run it is the expected result.
+// Outcome is the result of importing one agent. In a dry run it is the expected result.
 type Outcome string
 
-// Outcomes. An existing agent keeps its draft and its description.
+// These are the outcomes. An agent that existed before the import keeps its draft and its description.
 const (
 	Created   Outcome = "created"
-	Restored  Outcome = "restored" // it was deleted before
-	Extended  Outcome = "extended" // versions were added to it
+	Restored  Outcome = "restored" // the agent had been deleted before
+	Extended  Outcome = "extended" // versions were added to the agent
 	Unchanged Outcome = "unchanged"
 )
 
@@ -37,16 +37,16 @@ type Imported struct {
 	Listed  bool    `json:"listed" doc:"true if the agent was listed in the public registry where the archive was written."`
 }
 
-// ImportRequest sets options of an import. DryRun writes nothing. Listed also lists the agents in the public registry
-// that were listed on the exporting server.
+// ImportRequest sets the options of an import. With DryRun, nothing is written. With Listed, agents that were listed in
+// the public registry of the exporting server are listed here too.
 type ImportRequest struct{ DryRun, Listed bool }
 
 // Import imports an archive's agents into the actor's workspace. It checks the whole archive before it writes anything.
-// It rejects the archive if a version exists with another digest, a name belongs to another agent, or this server would
-// not save a spec.
+// It rejects the archive if a version exists with another digest, if a name belongs to another agent, or if this server
+// would not save one of the specs.
 //
-// New and restored agents become visible together, with all their versions, after all data is written. If the import is
-// interrupted they stay hidden, and importing the same archive again continues it. Existing agents get their missing
+// New and restored agents become visible together, after all data is written. If the import is interrupted, these
+// agents stay hidden, and importing the same archive again continues the import. Existing agents get their missing
 // versions one by one. Errors: BadRequest for an incomplete upload; InvalidInput; VersionExists; NameTaken;
 // TooManyRequests if there are too many other uploads.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
@@ -112,7 +112,7 @@ func spool(r io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-// arriving reads an upload. It reports an incomplete upload as a BadRequest, not as an internal error.
+// arriving reads an upload. If the upload is incomplete, it returns a BadRequest instead of an internal error.
 type arriving struct{ io.Reader }
 
 // Read implements io.Reader.
@@ -124,10 +124,11 @@ func (a arriving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// visit processes the parts of an archive. It is used for two passes: the first only checks, the second writes.
+// visit processes the parts of an archive. An import makes two passes: the first pass only checks, the second one
+// writes.
 type visit struct {
 	service *Service
-	ctx     context.Context //nolint:containedctx // a visitor is one call, and its methods are the archive's
+	ctx     context.Context //nolint:containedctx // A visit lasts for one call, and the archive package defines the methods of a visitor.
 	actor   registry.Actor
 	writing bool
 	report  []Imported
@@ -171,7 +172,7 @@ func (v *visit) Agent(a archive.Agent) error {
 	return v.claimNames(a)
 }
 
-// meet handles an agent of the archive that exists or was deleted in this workspace.
+// meet handles an agent of the archive that already exists in this workspace or was deleted from it.
 func (v *visit) meet(existing registry.Agent, a archive.Agent, draft registry.Spec) (err error) {
 	v.agentID = existing.ID
 	if v.known, err = v.service.Versions.VersionDigests(v.ctx, v.actor.Workspace, existing.ID); err != nil {
@@ -210,7 +211,7 @@ func (v *visit) create(a archive.Agent, draft registry.Spec) error {
 	return s.Agents.CreateAgent(v.ctx, v.agent(a, draft))
 }
 
-// claimNames adds the former names in the archive that the agent lacks, because references may use them.
+// claimNames adds former names from the archive to an agent that lacks them, because references may use these names.
 func (v *visit) claimNames(a archive.Agent) error {
 	has, err := v.service.Names.AgentNames(v.ctx, v.actor.Workspace, v.agentID)
 	if err != nil {
@@ -245,8 +246,8 @@ func (v *visit) namesAreFree(a archive.Agent) error {
 	return nil
 }
 
-// agent returns the agent to store. It is hidden until the end of the import. It is not listed in the public registry,
-// because this workspace must decide that.
+// agent returns the agent to store. The agent is hidden until the end of the import. It is not listed in the public
+// registry, because that is a decision of this workspace.
 func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	now := v.service.Now()
 	metadata := a.Metadata
@@ -280,8 +281,8 @@ func (v *visit) Version(version registry.Version) error {
 	if _, err := registry.CheckTests(version.Tests); err != nil {
 		return about(version.Reference(), err)
 	}
-	// Complete is called only to check the version. The version is stored as it is in the archive, because completing
-	// it would change its digest.
+	// Complete is called only to check the version. The store gets the version exactly as it is in the archive, because a
+	// completed version would have another digest.
 	if _, err := v.service.Specs.Complete(version.Spec.Current()); err != nil {
 		return about(version.Reference(), err)
 	}
@@ -297,7 +298,7 @@ func (v *visit) Version(version registry.Version) error {
 	return v.service.Versions.ImportVersion(v.ctx, v.actor.Workspace, version)
 }
 
-// about adds the name of an agent or version to an error.
+// about adds the name of an agent or version to the message of an error.
 func about(what string, err error) error {
 	var told *fault.Error
 	if !errors.As(err, &told) {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// edit replaces the text Old in a file by New. If Old is empty, it creates the file.
+// edit replaces the text Old in a file by New. If Old is empty, the edit creates the file.
 type edit struct {
 	File string `json:"file"`
 	Old  string `json:"old"`
@@ -32,7 +32,7 @@ func document(text string, into any) error {
 	return nil
 }
 
-// apply returns all files after the edits, and the changed files. It does not modify the given files.
+// apply returns all files after the edits, and the names of the changed files. It does not modify the given files.
 func apply(files map[string]registry.File, edits []edit) (map[string]registry.File, map[string]registry.File, error) {
 	if len(edits) == 0 {
 		return nil, nil, errors.New("the answer has no edits")

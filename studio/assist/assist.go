@@ -26,18 +26,20 @@ import (
 type Asker interface {
 	Check(ctx context.Context, workspace string) error
 	Ask(ctx context.Context, workspace string, messages []llm.Message, shape json.RawMessage) (llm.Reply, error)
-	// Fill returns text for a gap. If the model has no endpoint for that, it gets the messages inWords instead.
+	// Fill returns the text for a gap. If the model has no fill-in endpoint, Fill sends it inWords, which are chat
+	// messages that describe the gap.
 	Fill(ctx context.Context, workspace string, gap llm.Gap, inWords []llm.Message) (llm.Reply, error)
 }
 
-// Drafts returns agents with their drafts.
+// Drafts reads agents with their drafts.
 type Drafts interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
 // Runs reads runs and executes programs.
 type Runs interface {
-	// Recorded returns the record of a run. If its program has the flag pii_risk, the record has no values.
+	// Recorded returns the record of a run. If the program of the run has the flag pii_risk, the record contains no
+	// values.
 	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (runs.Result, error)
 }
@@ -47,17 +49,17 @@ type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
 }
 
-// Judge returns the verdict of the gate, nil if the gate of the workspace is off.
+// Judge returns the verdict of the gate, or nil if the workspace has switched the gate off.
 type Judge interface {
 	Judge(ctx context.Context, workspace string, spec registry.Spec, before *registry.Spec) (*registry.Verdict, error)
 }
 
-// Secrets opens the secrets of an agent, so that their values can be removed from all text that a model gets.
+// Secrets opens the secrets of an agent, so that their values can be removed from all text that is sent to a model.
 type Secrets interface {
 	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
 }
 
-// Inspector returns facts about programs, which it finds in the sandbox.
+// Inspector determines facts about programs by parsing them in the sandbox.
 type Inspector interface {
 	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
 }
@@ -87,11 +89,11 @@ type Service struct {
 
 const (
 	maxWait   = 30 * time.Second
-	maxPrompt = 256 << 10 // maximum size of a program, and of a description with its example, in bytes
+	maxPrompt = 256 << 10 // maximum size in bytes of a program, and of a description with its example
 	maxStderr = 8 << 10
 	maxInput  = 64 << 10
-	maxQuoted = 64 << 10 // maximum size of a failed answer that is sent back, in bytes
-	maxPlaces = 10       // maximum number of findings that are sent back
+	maxQuoted = 64 << 10 // maximum size in bytes of a failed answer that is sent back to the model
+	maxPlaces = 10       // maximum number of findings that are sent back to the model
 )
 
 // New returns the service.
@@ -106,7 +108,7 @@ type Attempt struct {
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next attempt."`
 }
 
-// Trial is the run of a proposed program. If the program was not run, RunID is empty and Reason states why.
+// Trial is the run of a proposed program. If the program was not run, RunID is empty and Reason explains why.
 type Trial struct {
 	RunID      string          `json:"runId,omitempty"`
 	Output     json.RawMessage `json:"output,omitempty"`
@@ -129,7 +131,8 @@ type Proposal struct {
 	Tokens      registry.Tokens          `json:"tokens"`
 }
 
-// Fix proposes a change of an agent's draft that makes a failed run succeed. watch receives each failed attempt.
+// Fix proposes a change of an agent's draft that should make a failed run succeed. watch is called with each failed
+// attempt.
 func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, watch func(Attempt)) (Proposal, error) {
 	leave, err := s.enter(ctx, actor)
 	if err != nil {
@@ -158,7 +161,7 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	if err != nil {
 		return Proposal{}, err
 	}
-	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // also if the flag was set after the run
+	if slices.Contains(agent.Draft.SafetyFlags, privateFlag) { // Withhold the values even if the flag was set only after the run.
 		run = runs.Withheld(run)
 	}
 	p := Proposal{Revision: agent.Draft.Revision}
@@ -169,8 +172,8 @@ func (s *Service) Fix(ctx context.Context, actor registry.Actor, runID string, w
 	return p, err
 }
 
-// checkFix checks a model's answer and fills in the proposal. A *problem is sent back to the model; any other error
-// ends the conversation.
+// checkFix checks a model's answer and fills in the proposal. If the error is a *problem, it is sent back to the model;
+// any other error ends the conversation.
 func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent registry.Agent, run registry.Run, text string, p *Proposal) error {
 	var answer struct {
 		Explanation string `json:"explanation"`
@@ -195,8 +198,8 @@ func (s *Service) checkFix(ctx context.Context, actor registry.Actor, agent regi
 	return err
 }
 
-// try checks a program with the rules of the gate and runs it with an input. before is the program that it changes, nil
-// for a new one.
+// try checks a program with the rules of the gate, and runs it with an input. before is the program before the change,
+// or nil for a new program.
 func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, input json.RawMessage, parent string) (*registry.Verdict, Trial, error) {
 	spec.Lock = nil
 	verdict, complete, err := s.judged(ctx, actor, spec, before)
@@ -224,7 +227,7 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 	return verdict, Trial{RunID: result.ID, Output: result.Output, DurationMs: result.Metrics.TotalMs}, nil
 }
 
-// judged completes a program and returns the gate's verdict about it.
+// judged completes the spec of a program and returns the gate's verdict about it.
 func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec) (*registry.Verdict, registry.Spec, error) {
 	complete, err := s.Specs.Complete(spec)
 	var invalid *fault.Error
@@ -243,7 +246,7 @@ func (s *Service) judged(ctx context.Context, actor registry.Actor, spec registr
 // privateFlag marks programs whose values must not leave the server.
 const privateFlag = "pii_risk"
 
-// reasonNotToRun returns the reason why a person must read a program before it runs, "" if there is none.
+// reasonNotToRun returns the reason why a person must read a program before it runs, or "" if it may run at once.
 func reasonNotToRun(spec registry.Spec) string {
 	switch {
 	case spec.RequiresApproval || slices.Contains(spec.SafetyFlags, "side_effect"):
@@ -260,7 +263,7 @@ func reasonNotToRun(spec registry.Spec) string {
 	return ""
 }
 
-// enter waits for a place for a conversation of a person. leave returns the place.
+// enter waits until a person's conversation with the model may start. The caller must call leave at its end.
 func (s *Service) enter(ctx context.Context, actor registry.Actor) (leave func(), err error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return nil, err
@@ -274,9 +277,9 @@ func (s *Service) hidden(ctx context.Context, agent registry.Agent) (*redact.Red
 		return redact.New(nil), nil
 	}
 	var values []string
-	for _, name := range agent.Draft.Secrets { // one by one, because Open fails if one of them is missing
+	for _, name := range agent.Draft.Secrets { // The secrets are opened one by one, because Open fails if one of several is missing.
 		given, err := s.Secrets.Open(ctx, agent.Workspace, agent.ID, []string{name})
-		if err != nil && !fault.Is(err, fault.SecretMissing) { // a missing secret has no value to remove
+		if err != nil && !fault.Is(err, fault.SecretMissing) { // A missing secret has no value that could be removed.
 			return nil, err
 		}
 		values = append(values, given.Values...)
@@ -370,7 +373,8 @@ func programError(run registry.Run) string {
 	return fmt.Sprintf("%s at %s:%d: %s", e.Type, e.File, e.Line, e.Message)
 }
 
-// contract returns the text that tells a model how a program of a language reads its input and returns its output.
+// contract returns the part of a prompt that explains how a program of a language reads its input and returns its
+// output.
 func contract(language runtimes.Language) string {
 	switch language {
 	case runtimes.JavaScript, runtimes.TypeScript:

@@ -17,32 +17,32 @@ type Task string
 
 // Kinds of tasks.
 const (
-	Change   Task = "change" // follows a person's description
+	Change   Task = "change" // change the program as a person describes
 	Tests    Task = "tests"
 	Document Task = "document"
 	Schemata Task = "schemas"
 )
 
-// Schemas are the schemas that a proposal changes. A nil schema stays unchanged.
+// Schemas holds the schemas that a proposal changes. A nil schema stays unchanged.
 type Schemas struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-// Request asks for a change of an agent's draft.
+// Request describes the requested change of an agent's draft.
 type Request struct {
-	Agent       string // name or ID
+	Agent       string // name or ID of the agent
 	Task        Task
-	Description string // only for the task Change
+	Description string // a person's description of the change; used only by the task Change
 }
 
-// tasks returns the instructions for each task.
+// tasks holds the instructions for the model, by task.
 func tasks() map[Task]string {
 	return map[Task]string{Change: changeTask, Tests: testsTask, Document: documentTask, Schemata: schemasTask}
 }
 
 // Change proposes a change of an agent's draft. It runs the changed program with its sample input and its tests. watch
-// receives each failed attempt.
+// is called with each failed attempt.
 func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, watch func(Attempt)) (Proposal, error) {
 	leave, err := s.enter(ctx, actor)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, w
 	return p, err
 }
 
-// changed is the answer of a model to a request for a change.
+// changed is a model's answer to a request for a change.
 type changed struct {
 	Explanation  string        `json:"explanation"`
 	Edits        []edit        `json:"edits"`
@@ -90,8 +90,8 @@ type changed struct {
 	Tests        []writtenTest `json:"tests"`
 }
 
-// fits returns an error for the model if the answer lacks a field that the task needs, or has one that the task does
-// not allow.
+// fits returns an error for the model if the answer lacks a field that the task needs, or has a field that the task
+// does not allow.
 func (c changed) fits(task Task) error {
 	edits, schemas, tests := len(c.Edits) > 0, len(c.InputSchema)+len(c.OutputSchema) > 0, len(c.Tests) > 0
 	switch {
@@ -107,8 +107,8 @@ func (c changed) fits(task Task) error {
 	return nil
 }
 
-// checkChange checks a model's answer and fills in the proposal. A *problem is sent back to the model; any other error
-// ends the conversation.
+// checkChange checks a model's answer and fills in the proposal. If the error is a *problem, it is sent back to the
+// model; any other error ends the conversation.
 func (s *Service) checkChange(ctx context.Context, actor registry.Actor, agent registry.Agent, task Task, text string, p *Proposal) error {
 	var answer changed
 	if err := document(text, &answer); err != nil {

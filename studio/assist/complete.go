@@ -14,13 +14,13 @@ import (
 
 // Spot is the cursor position in a file of a draft. The file may have unsaved changes.
 type Spot struct {
-	Agent  string // name or ID
+	Agent  string // name or ID of the agent
 	File   string
 	Before string // text before the cursor
 	After  string // text after the cursor
 }
 
-// Suggestion is text to insert at the cursor. Text is empty if the model suggests none.
+// Suggestion is the text to insert at the cursor. Text is empty if the model suggests nothing.
 type Suggestion struct {
 	Text   string          `json:"text" doc:"Text to insert at the cursor. Empty if the model suggests none."`
 	Model  string          `json:"model,omitempty" doc:"Absent if no model was asked."`
@@ -28,13 +28,13 @@ type Suggestion struct {
 }
 
 const (
-	maxBefore      = 8 << 10 // maximum bytes before the cursor that the model gets
+	maxBefore      = 8 << 10 // maximum number of bytes before the cursor that are sent to the model
 	maxAfter       = 2 << 10
 	maxSuggestion  = 2 << 10 // maximum size of a suggestion in bytes
 	maxLines       = 12
-	completeAtOnce = 4                // concurrent suggestions of one workspace, if no other workspace has any
-	completeInAll  = 16               // concurrent suggestions of all workspaces
-	completeTime   = 10 * time.Second // a later suggestion is of no use to the person who types
+	completeAtOnce = 4                // maximum number of concurrent suggestions of a workspace while no other workspace has any
+	completeInAll  = 16               // maximum number of concurrent suggestions of all workspaces together
+	completeTime   = 10 * time.Second // maximum duration; a later suggestion is useless because the person has typed on
 )
 
 // Complete suggests text for the cursor position. If too many suggestions are in progress, or the model is busy, it
@@ -57,7 +57,7 @@ func (s *Service) Complete(ctx context.Context, actor registry.Actor, at Spot) (
 	}
 	before, after := hidden.Text(at.Before), hidden.Text(at.After)
 	suggestion := Suggestion{}
-	if hidden.Text(at.Before+at.After) != before+after { // the cursor is within the value of a secret
+	if hidden.Text(at.Before+at.After) != before+after { // The cursor is within the value of a secret.
 		return suggestion, nil
 	}
 	gap := llm.Gap{Before: tail(before), After: head(after)}
@@ -68,21 +68,23 @@ func (s *Service) Complete(ctx context.Context, actor registry.Actor, at Spot) (
 	return suggestion, err
 }
 
-// completion returns the messages that ask a model without a fill-in endpoint for the text at a gap.
+// completion returns the chat messages that ask a model for the text at a gap. They are used for models without a
+// fill-in endpoint.
 func completion(draft registry.Draft, file string, gap llm.Gap) []llm.Message {
 	about := fmt.Sprintf("%s\nFile: %s\n<program>\n%s<cursor/>%s\n</program>", contract(draft.Language), fault.Shown(file, 200), gap.Before, gap.After)
 	return []llm.Message{{Role: "system", Content: role + "\n\n" + completeTask}, {Role: "user", Content: about}}
 }
 
-// inserted returns the part of an answer to insert at the gap. It removes the line before the gap and the text after
-// it, because models repeat them.
+// inserted returns the part of a model's answer that is inserted at the gap. It removes copies of the line before the
+// gap and of the text after the gap, because models repeat them.
 func inserted(answer string, gap llm.Gap) string {
 	text := withoutFence(strings.ReplaceAll(answer, "\r\n", "\n"))
 	line := gap.Before[strings.LastIndexByte(gap.Before, '\n')+1:]
 	if strings.TrimSpace(line) != "" {
 		text = strings.TrimPrefix(text, line)
 	}
-	// Cut only at text with letters: the brackets that the editor closes occur in most answers.
+	// The answer is cut where it repeats the rest of the line, but only if this rest contains letters. Brackets that the
+	// editor closes itself occur in most answers.
 	if rest, _, _ := strings.Cut(gap.After, "\n"); strings.ContainsFunc(rest, unicode.IsLetter) {
 		text, _, _ = strings.Cut(text, rest)
 	}
@@ -94,7 +96,8 @@ func inserted(answer string, gap llm.Gap) string {
 	return strings.TrimRight(text, " \t\n")
 }
 
-// tail returns the last maxBefore bytes before a gap. If it cuts the text, it starts at a line.
+// tail returns at most the last maxBefore bytes of the text before a gap. If it must cut the text, the result starts at
+// the beginning of a line.
 func tail(text string) string {
 	if len(text) <= maxBefore {
 		return text
@@ -106,7 +109,8 @@ func tail(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// head returns the first maxAfter bytes after a gap. If it cuts the text, it ends at a line.
+// head returns at most the first maxAfter bytes of the text after a gap. If it must cut the text, the result ends at
+// the end of a line.
 func head(text string) string {
 	if len(text) <= maxAfter {
 		return text

@@ -21,7 +21,7 @@ import (
 type Wish struct {
 	Description  string
 	Language     runtimes.Language
-	InputExample json.RawMessage // nil for none
+	InputExample json.RawMessage // an example input; nil for none
 }
 
 // Program is a proposed agent that passed its checks. It is not saved.
@@ -47,7 +47,7 @@ type Program struct {
 
 const maxTests = 5
 
-// Generate proposes an agent. It runs the program with its sample input and its tests. watch receives each failed
+// Generate proposes an agent. It runs the program with its sample input and its tests. watch is called with each failed
 // attempt.
 func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish, watch func(Attempt)) (Program, error) {
 	leave, err := s.enter(ctx, actor)
@@ -76,7 +76,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 	return p, err
 }
 
-// written is a program in the answer of a model.
+// written is the program in a model's answer.
 type written struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
@@ -92,14 +92,14 @@ type written struct {
 	Tests        []writtenTest `json:"tests"`
 }
 
-// writtenTest is a test in the answer of a model.
+// writtenTest is a test in a model's answer.
 type writtenTest struct {
 	Name   string `json:"name"`
 	Input  loose  `json:"input"`
 	Output loose  `json:"output"`
 }
 
-// loose is a JSON value, or a string that contains JSON. Models answer with either.
+// loose is a JSON value that a model may also write as a string containing the JSON.
 type loose json.RawMessage
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -113,8 +113,8 @@ func (l *loose) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkProgram checks a model's answer and fills in the program. A *problem is sent back to the model; any other error
-// ends the conversation.
+// checkProgram checks a model's answer and fills in the program. If the error is a *problem, it is sent back to the
+// model; any other error ends the conversation.
 func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish Wish, text string, p *Program) error {
 	var w written
 	if err := document(text, &w); err != nil {
@@ -143,7 +143,7 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 	return err
 }
 
-// checkTests runs the generated tests. A test without an output expects any output that fits the schema.
+// checkTests runs the generated tests. If a test names no output, it accepts any output that fits the schema.
 func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec registry.Spec, before *registry.Spec, written []writtenTest, parent string) ([]registry.Test, error) {
 	tests := []registry.Test{}
 	for i, test := range written[:min(len(written), maxTests)] {
@@ -167,7 +167,7 @@ func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec reg
 	return tests, nil
 }
 
-// testName returns a name for a test that no earlier test has.
+// testName returns a name for a test that differs from the names of all earlier tests.
 func testName(name string, i int, earlier []registry.Test) string {
 	name = strings.TrimSpace(fault.Shown(name, 80))
 	taken := slices.ContainsFunc(earlier, func(t registry.Test) bool { return t.Name == name })
@@ -184,7 +184,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return errLeft == nil && errRight == nil && left == right
 }
 
-// withoutFence removes a Markdown code fence around a file.
+// withoutFence removes the Markdown code fence that surrounds a file.
 func withoutFence(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if !strings.HasPrefix(trimmed, "```") || !strings.HasSuffix(trimmed, "```") {

@@ -15,18 +15,18 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Order describes a change of a project for a model. The model gets the paths of the project's files, and not their
+// Order describes a change of a project for a model. The model sees the paths of the project's files, but not their
 // contents.
 type Order struct {
 	Description string
 	Language    runtimes.Language
 	Input       json.RawMessage
-	Paths       []string              // sorted paths of the project's files
-	Before      *registry.TaskProgram // the program of the last attempt, nil for none
-	Feedback    string                // a person's comment on that attempt
+	Paths       []string              // paths of the project's files, sorted
+	Before      *registry.TaskProgram // program of the last attempt; nil if there was none
+	Feedback    string                // a person's comment on the last attempt
 }
 
-// maxPaths is the maximum size in bytes of the list of paths that a model gets.
+// maxPaths is the maximum size in bytes of the list of paths that is sent to a model.
 const maxPaths = 16 << 10
 
 // Languages returns the languages in which a model may write programs.
@@ -34,8 +34,9 @@ func Languages() []runtimes.Language {
 	return []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}
 }
 
-// TaskSpec returns the program of a described task as it runs. It runs under the restricted rules, may read and write
-// the files of the task's project, and has no other capabilities, except that Bash may start processes.
+// TaskSpec returns the spec with which the program of a described task runs. The program runs under the restricted
+// rules. It may read and write the files of the task's project, and has no other capabilities, except that Bash may
+// start processes.
 func TaskSpec(language runtimes.Language, p registry.TaskProgram) registry.Spec {
 	return registry.Spec{
 		Language: language, Runtime: runtimes.Auto, Files: p.Files, Entrypoint: p.Entrypoint, Rules: &runtimes.Rules{Pack: runtimes.Restricted},
@@ -43,14 +44,14 @@ func TaskSpec(language runtimes.Language, p registry.TaskProgram) registry.Spec 
 	}
 }
 
-// Check returns the reason why a workspace may not use the model, nil if it may.
+// Check returns the reason why a workspace may not use the model, or nil if it may.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	return s.Model.Check(ctx, workspace)
 }
 
-// WriteTask writes the program of a described task. It checks the program and does not run it; the program runs later,
-// on the overlay of the task. watch receives each failed attempt. Conversations of people have priority, because nobody
-// waits for a task.
+// WriteTask writes the program of a described task. It checks the program but does not run it, because the program runs
+// later on the overlay of the task. watch is called with each failed attempt. Conversations of people have priority
+// over tasks, because nobody waits for a task.
 func (s *Service) WriteTask(ctx context.Context, actor registry.Actor, o Order, watch func(Attempt)) (registry.TaskProgram, error) {
 	if err := s.Model.Check(ctx, actor.Workspace); err != nil {
 		return registry.TaskProgram{}, err
@@ -96,8 +97,8 @@ func (o Order) text() string {
 	return b.String()
 }
 
-// checkOrder checks a model's answer and fills in the program. A *problem is sent back to the model; any other error
-// ends the conversation.
+// checkOrder checks a model's answer and fills in the program. If the error is a *problem, it is sent back to the
+// model; any other error ends the conversation.
 func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language runtimes.Language, text string, p *registry.TaskProgram) error {
 	var w struct {
 		Explanation string   `json:"explanation"`
@@ -131,7 +132,8 @@ func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language
 // maxPlan is the maximum number of steps of a plan.
 const maxPlan = 10
 
-// bashCall matches the calls of host functions in a Bash program, because the inspector returns no facts about Bash.
+// bashCall matches calls of host functions in a Bash program. The inspector cannot find these calls, because it returns
+// no facts about Bash.
 var bashCall = regexp.MustCompile(`\batelier\s+(write|delete|submit)\b`)
 
 // requireCalls rejects a program that cannot be parsed, cannot change a file, or reports no result.
@@ -172,7 +174,8 @@ func (s *Service) requireCalls(ctx context.Context, spec registry.Spec) error {
 	return nil
 }
 
-// functions returns the text that tells a model how a program of a language reads and changes the files of a project.
+// functions returns the part of a prompt that explains how a program of a language reads and changes the files of a
+// project.
 func functions(language runtimes.Language) string {
 	switch language {
 	case runtimes.JavaScript, runtimes.TypeScript:

@@ -11,18 +11,19 @@ import (
 
 const (
 	atOnce      = 4 // maximum number of concurrent conversations
-	tasksAtOnce = 2 // maximum number of them for tasks, so that people always have some
+	tasksAtOnce = 2 // maximum number of concurrent conversations for tasks; the remaining ones are reserved for people
 )
 
-// places limits the concurrent conversations. Waiting people get a place before waiting tasks.
+// places limits the number of concurrent conversations. A waiting person may start before any waiting task.
 type places struct {
 	mu          sync.Mutex
-	used, tasks int             // number of conversations, and of those for tasks
+	used, tasks int             // number of conversations, and the number of these that belong to tasks
 	people      []chan struct{} // waiting people, in order of arrival
 	queued      []chan struct{} // waiting tasks, in order of arrival
 }
 
-// enter waits for a place. leave returns it. Errors: ModelUnavailable after longest; Cancelled.
+// enter waits until a conversation may start. The caller must call leave at its end. Errors: ModelUnavailable if it has
+// waited for the duration longest; Cancelled.
 func (p *places) enter(ctx context.Context, task bool, longest time.Duration) (leave func(), err error) {
 	turn, line := make(chan struct{}), &p.people
 	if task {
@@ -48,7 +49,7 @@ func (p *places) enter(ctx context.Context, task bool, longest time.Duration) (l
 		*line = slices.Delete(*line, at, at+1)
 	}
 	p.mu.Unlock()
-	if at < 0 { // it got a place in the meantime
+	if at < 0 { // The place was assigned just before the wait ended, so give it back.
 		p.leave(task)
 	}
 	return nil, err
@@ -64,7 +65,7 @@ func (p *places) leave(task bool) {
 	p.admit()
 }
 
-// admit assigns free places to waiting people, then to waiting tasks.
+// admit assigns free places, first to waiting people and then to waiting tasks.
 func (p *places) admit() {
 	for p.used < atOnce && len(p.people) > 0 {
 		close(p.people[0])

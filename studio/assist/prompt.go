@@ -70,7 +70,7 @@ var (
 		`"tests":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","input","output"],"properties":{"name":{"type":"string"},"input":{"type":"string"},"output":{"type":"string"}}}}}}`)
 )
 
-// described returns an agent's draft as text for a model. Values of secrets are removed.
+// described returns an agent's draft as text for a model. It removes the values of secrets.
 func described(agent registry.Agent, hidden *redact.Redactor) (string, error) {
 	d := agent.Draft
 	program, err := json.MarshalIndent(map[string]any{
@@ -87,7 +87,8 @@ func described(agent registry.Agent, hidden *redact.Redactor) (string, error) {
 	return fmt.Sprintf("%s\n<program>\n%s\n</program>", contract(d.Language), text), nil
 }
 
-// failure returns a failed run as text for a model. If the run is withheld, the text has no values.
+// failure returns a failed run as text for a model. If the values of the run are withheld, the text does not contain
+// them.
 func failure(run registry.Run, hidden *redact.Redactor) string {
 	e := run.Error
 	about := map[string]any{"type": e.Type, "message": e.Message, "file": e.File, "line": e.Line, "stack": e.Stack}

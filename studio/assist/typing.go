@@ -9,9 +9,9 @@ type typing struct {
 	by  map[string]int
 }
 
-// enter counts a suggestion, or returns false if there are too many. It does not wait, because the person types on. A
-// workspace without a suggestion in progress gets one beyond completeAtOnce, so that another workspace cannot use up
-// all of them.
+// enter counts a suggestion, or returns false if too many are in progress. It does not wait, because the person types
+// on. After completeAtOnce suggestions, only workspaces without a suggestion in progress are admitted, one each. So one
+// workspace cannot use up all suggestions.
 func (t *typing) enter(workspace string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

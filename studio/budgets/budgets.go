@@ -1,5 +1,6 @@
-// Package budgets limits what workspaces use in a calendar month (UTC). A budget warns at 50, 80 and 100 percent. When
-// it is used up it refuses nothing, new runs at remote services, or all new runs, depending on its setting.
+// Package budgets limits the resources that workspaces use in a calendar month (UTC). A budget warns at 50, 80 and 100
+// percent. A budget that is used up refuses nothing, new runs at remote services, or all new runs, depending on its
+// setting.
 package budgets
 
 import (
@@ -32,7 +33,7 @@ type Store interface {
 	DeleteBudget(ctx context.Context, workspace, name string) error
 }
 
-// Warnings stores warnings. It stores each warning once.
+// Warnings stores warnings about budgets. It stores the same warning only once.
 type Warnings interface {
 	BudgetWarnings(ctx context.Context, workspace string, month registry.Month) ([]registry.BudgetWarning, error)
 	WarnBudget(ctx context.Context, w registry.BudgetWarning, webhook *registry.Delivery) (isNew bool, err error)
@@ -43,7 +44,7 @@ type Usage interface {
 	Usage(ctx context.Context, workspace string, first, last registry.Month) ([]registry.Use, error)
 }
 
-// Notice returns the webhook for a warning.
+// Notice returns the webhook message for a warning.
 type Notice func(b Balance, w registry.BudgetWarning) registry.Delivery
 
 // Options configures a Service.
@@ -53,7 +54,7 @@ type Options struct {
 	Usage    Usage
 	Prices   registry.Prices
 	Currency string
-	Notice   Notice // nil without webhooks
+	Notice   Notice // nil if the server sends no webhooks
 	Log      *slog.Logger
 	Now      func() time.Time
 }
@@ -67,14 +68,14 @@ type Service struct {
 	changes  int             // number of budget changes by this server
 	used     map[string]bool // workspaces whose usage grew since the last comparison
 	read     time.Time       // when all budgets were last read
-	compared time.Time       // when all workspaces were last compared
+	compared time.Time       // when the budgets of all workspaces were last compared with their usage
 }
 
 // account holds the budgets of a workspace in memory, and its active runs on this server.
 type account struct {
 	budgets []registry.Budget
 	known   bool  // whether budgets were read from the database
-	active  int64 // admitted runs that the usage does not include yet
+	active  int64 // number of admitted runs that the usage does not include yet
 }
 
 // New returns the service.
@@ -161,7 +162,7 @@ func (s *Service) Remove(ctx context.Context, actor registry.Actor, name string)
 	return s.readAgain(ctx, actor.Workspace)
 }
 
-// readAgain reads the budgets of a workspace after this server has changed them.
+// readAgain reads the budgets of a workspace again, after this server has changed them.
 func (s *Service) readAgain(ctx context.Context, workspace string) error {
 	s.mu.Lock()
 	s.used[workspace] = true
@@ -172,8 +173,8 @@ func (s *Service) readAgain(ctx context.Context, workspace string) error {
 	return err
 }
 
-// Place counts an admitted run that the usage does not include yet. Done must be called once. The zero value counts no
-// run.
+// Place represents an admitted run that the usage does not include yet. Its method Done must be called once. The zero
+// value represents no run.
 type Place struct {
 	service   *Service
 	workspace string
@@ -191,8 +192,8 @@ func (s *Service) Admit(ctx context.Context, workspace string, remote bool) (Pla
 	return Place{s, workspace}, nil
 }
 
-// Done removes the run from the active ones. The caller then records the run, so that the usage includes it, or no run
-// was created.
+// Done removes the run from the active runs. Afterwards the caller records the run, so that the usage includes it. Done
+// is also called if no run was created.
 func (p Place) Done() {
 	if p.service == nil {
 		return
@@ -207,7 +208,7 @@ func (p Place) Done() {
 // CheckTokens refuses a request to the language model if a budget of the workspace is used up. Error: BudgetExceeded.
 func (s *Service) CheckTokens(ctx context.Context, workspace string) error {
 	s.mu.Lock()
-	s.used[workspace] = true // the request is going to use tokens
+	s.used[workspace] = true // The request is going to use tokens, so the usage must be compared with the budgets.
 	s.mu.Unlock()
 	return s.enforce(ctx, workspace, func(b registry.Budget) bool {
 		paid := b.Meter == registry.TokensMeter || b.Meter == registry.CostMeter
@@ -215,12 +216,13 @@ func (s *Service) CheckTokens(ctx context.Context, workspace string) error {
 	}, false)
 }
 
-// enforce returns an error if one of the selected budgets is used up. It queries the database only if there is such a
-// budget.
+// enforce returns an error if one of the selected budgets is used up. It queries the database only if the workspace has
+// such a budget.
 //
-// With admits it also counts a new run as active. Budgets of runs then include the runs that are active on this server.
-// Other budgets do not, because the usage of a run is known only when it ends. Without admits, an active run makes a
-// request, so active runs are not added: the run must not be counted again.
+// With admits, enforce also counts a new run as active, and adds the active runs of this server to the usage of budgets
+// that count runs. Other budgets ignore active runs, because the resources that a run uses are known only at its end.
+// Without admits, an active run makes the request. Active runs are then not added, because this would count the run
+// twice.
 func (s *Service) enforce(ctx context.Context, workspace string, selected func(registry.Budget) bool, admits bool) error {
 	all, err := s.budgets(ctx, workspace)
 	if err != nil {
@@ -259,14 +261,14 @@ func (s *Service) enforce(ctx context.Context, workspace string, selected func(r
 func (s *Service) account(workspace string) *account {
 	a := s.accounts[workspace]
 	if a == nil {
-		a = &account{known: !s.read.IsZero()} // if all budgets have been read, this workspace has none
+		a = &account{known: !s.read.IsZero()} // If all budgets have been read, the workspace has none, because its account would exist.
 		s.accounts[workspace] = a
 	}
 	return a
 }
 
-// budgets returns the budgets of a workspace. Warn reads the budgets of all workspaces regularly, so that runs need no
-// query. Before the first call of Warn, a run reads those of its workspace.
+// budgets returns the budgets of a workspace. Warn regularly reads the budgets of all workspaces, so that runs need no
+// query. Before the first call of Warn, a run must read the budgets of its workspace.
 func (s *Service) budgets(ctx context.Context, workspace string) ([]registry.Budget, error) {
 	s.mu.Lock()
 	a, changes := s.account(workspace), s.changes
@@ -287,8 +289,8 @@ func (s *Service) budgets(ctx context.Context, workspace string) ([]registry.Bud
 	return all, nil
 }
 
-// readAll reads the budgets of all workspaces and stores them in memory. It does not store them if this server changed
-// a budget during the read.
+// readAll reads the budgets of all workspaces and stores them in memory. If this server changed a budget during the
+// read, readAll discards the result.
 func (s *Service) readAll(ctx context.Context) ([]registry.Budget, error) {
 	now := s.Now()
 	s.mu.Lock()
@@ -301,7 +303,7 @@ func (s *Service) readAll(ctx context.Context) ([]registry.Budget, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes != changes {
-		return all, nil // the next call reads them again
+		return all, nil // The budgets changed during the read; the next call reads them again.
 	}
 	s.read = now
 	for _, a := range s.accounts {
@@ -351,7 +353,7 @@ func (s *Service) exceeded(b Balance) error {
 // shown formats an amount with at most three decimals.
 func shown(n float64) string { return strconv.FormatFloat(math.Round(n*1000)/1000, 'f', -1, 64) }
 
-// Warn records the warnings of workspaces whose usage grew. Once a minute it records those of all workspaces, because
+// Warn records warnings for workspaces whose usage grew on this server. Once a minute it checks all workspaces, because
 // other servers add usage too.
 func (s *Service) Warn(ctx context.Context) {
 	s.mu.Lock()
@@ -386,7 +388,7 @@ func (s *Service) warn(ctx context.Context, selected func(workspace string) bool
 		return err
 	}
 	all = slices.DeleteFunc(all, func(b registry.Budget) bool { return !selected(b.Workspace) })
-	for len(all) > 0 { // budgets are ordered by workspace
+	for len(all) > 0 { // The budgets are sorted by workspace.
 		end := slices.IndexFunc(all, func(b registry.Budget) bool { return b.Workspace != all[0].Workspace })
 		if end < 0 {
 			end = len(all)
@@ -399,7 +401,7 @@ func (s *Service) warn(ctx context.Context, selected func(workspace string) bool
 	return nil
 }
 
-// warnWorkspace records the warnings of one workspace that are due and not yet recorded.
+// warnWorkspace records the warnings of one workspace that are due and that are not recorded yet.
 func (s *Service) warnWorkspace(ctx context.Context, all []registry.Budget) error {
 	workspace, now := all[0].Workspace, s.Now()
 	month := registry.MonthOf(now)

@@ -1,6 +1,6 @@
-// Package catalog implements the public registry. It contains the agents that their workspaces list, so that every
-// workspace can browse and copy them. A copy is an independent agent with a draft. It records its origin, and can
-// report newer versions of the origin.
+// Package catalog implements the public registry. The registry contains the agents that their workspaces list, so that
+// every workspace can browse and copy them. A copy is an independent agent with its own draft. The copy records the
+// agent that it came from (its origin), and can report newer versions of the origin.
 package catalog
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Listings reads the public registry of all workspaces.
+// Listings reads the registry entries of all workspaces.
 type Listings interface {
 	SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error
 	Listed(ctx context.Context, filter registry.AgentFilter) (registry.AgentPage, error)
@@ -28,7 +28,7 @@ type Agents interface {
 	CreateAgent(ctx context.Context, a registry.Agent) error
 }
 
-// Pages reads a listed agent by the names of its workspace and of the agent, and reads its versions.
+// Pages reads a listed agent by the name of its workspace and its own name, and reads its versions.
 type Pages interface {
 	ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error)
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
@@ -45,7 +45,7 @@ type Options struct {
 	Pages    Pages
 	Agents   Agents
 	Resolver *references.Resolver
-	Quotas   Quotas // nil without quotas
+	Quotas   Quotas // nil if workspaces have no quotas
 	Specs    *specs.Checker
 	Now      func() time.Time
 	NewID    func() string
@@ -57,8 +57,8 @@ type Service struct{ Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// List lists an agent and its released versions in the registry, or removes it from there. Error: NoVersion for an
-// agent without released versions.
+// List adds an agent and its released versions to the registry, or removes the agent from the registry. Error:
+// NoVersion for an agent without released versions.
 func (s *Service) List(ctx context.Context, actor registry.Actor, ref string, public bool) (registry.Agent, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -79,16 +79,16 @@ func (s *Service) Browse(ctx context.Context, filter registry.AgentFilter) (regi
 	return s.Listings.Listed(ctx, filter)
 }
 
-// CopyRequest selects the version to copy and the name of the copy. Version "" means the latest, and Name "" the name
-// of the origin.
+// CopyRequest selects the version to copy and the name of the copy. If Version is "", the latest version is copied. If
+// Name is "", the copy gets the name of its origin.
 type CopyRequest struct {
 	Version string
 	Name    string
 }
 
-// Copy creates an agent in the actor's workspace whose draft is a version from the registry. Errors: NotFound, also for
-// a pre-release and for an agent that is not listed; NameTaken; InvalidInput for hosts that may not be granted to the
-// workspace.
+// Copy creates an agent in the actor's workspace, with a version from the registry as its draft. Errors: NotFound, also
+// for a pre-release and for an agent that is not listed; NameTaken; InvalidInput for hosts that may not be granted to
+// the workspace.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	if s.Quotas != nil {
 		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
@@ -130,8 +130,8 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// AtOrigin returns the publisher of an agent's origin. newer is the latest version of the origin, if it is newer than
-// the copied one and not deprecated, else "". If the origin is no longer listed, both are empty.
+// AtOrigin returns the publisher of an agent's origin. newer is the latest version of the origin if it is newer than
+// the copied version and not deprecated, else "". If the origin is no longer listed, both results are empty.
 func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, newer string, err error) {
 	if a.Origin == nil {
 		return "", "", nil
@@ -146,7 +146,7 @@ func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, ne
 	latest, errLatest := semver.StrictNewVersion(origin.LatestVersion)
 	copied, errCopied := semver.StrictNewVersion(a.Origin.Version)
 	if errLatest != nil || errCopied != nil || origin.LatestDeprecated || !latest.GreaterThan(copied) {
-		return origin.Publisher, "", nil //nolint:nilerr // unreachable: published version numbers are valid
+		return origin.Publisher, "", nil //nolint:nilerr // The error is impossible: the numbers of published versions are valid.
 	}
 	return origin.Publisher, origin.LatestVersion, nil
 }

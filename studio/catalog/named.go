@@ -11,8 +11,8 @@ import (
 // mostSearched is the maximum number of registry entries that a search for a name reads.
 const mostSearched = 2000
 
-// Named returns the agent of the registry with a name, or with PUBLISHER/NAME, and its latest released version. Errors:
-// NotFound; Conflict if several publishers list the name.
+// Named returns the agent of the registry with the given name, or with PUBLISHER/NAME, and its latest released version.
+// Errors: NotFound; Conflict if several publishers list an agent with this name.
 func (s *Service) Named(ctx context.Context, name string) (registry.Agent, registry.Version, error) {
 	publisher, own, qualified := strings.Cut(name, "/")
 	if !qualified {
@@ -36,7 +36,7 @@ func (s *Service) Named(ctx context.Context, name string) (registry.Agent, regis
 	return a, v, err
 }
 
-// publishersOf returns PUBLISHER/NAME for each listed agent with a name.
+// publishersOf returns PUBLISHER/NAME for each listed agent that has the given name.
 func (s *Service) publishersOf(ctx context.Context, name string) ([]string, error) {
 	var found []string
 	filter := registry.AgentFilter{Query: name}

@@ -35,8 +35,8 @@ func (s *Service) Agent(ctx context.Context, publisher, name string) (Listed, er
 	return found, nil
 }
 
-// Version returns a released version with its files, without the publishing user and the reason for a number smaller
-// than advised. Errors: those of Agent; NotFound for a pre-release.
+// Version returns a released version with its files. It omits the user who published the version, and the reason for a
+// number smaller than advised. Errors: those of Agent; NotFound for a pre-release.
 func (s *Service) Version(ctx context.Context, publisher, name, version string) (registry.Version, error) {
 	a, err := s.Pages.ListedAs(ctx, publisher, name)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) Version(ctx context.Context, publisher, name, version string) 
 	return v, err
 }
 
-// version resolves a released version. Error: NotFound. The message does not reveal whether a pre-release exists.
+// version resolves a released version. Error: NotFound. Its message does not reveal whether a pre-release exists.
 func (s *Service) version(ctx context.Context, listed registry.Agent, version string) (registry.Version, error) {
 	v, err := s.Resolver.Resolve(ctx, listed.Workspace, registry.Reference{Agent: listed.ID, Version: version})
 	if fault.Is(err, fault.NotFound) || err == nil && !released(v) {

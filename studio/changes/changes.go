@@ -1,5 +1,6 @@
-// Package changes notifies the readers of an agent about saved drafts, new versions and other readers. It stores no
-// events: a client that connects later loads the agent instead.
+// Package changes notifies the readers of an agent about saved drafts, new versions and other readers. A reader is a
+// client that follows an agent's page. The package stores no events: a client that connects later loads the agent
+// instead.
 package changes
 
 import (
@@ -14,14 +15,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Limits of a hub.
+// These are the limits of a hub.
 const (
 	MaxReaders = 2000 // maximum number of readers per server
 	PerActor   = 50   // maximum number of readers per person or token
 	backlog    = 64   // maximum number of undelivered events per reader
 )
 
-// Reasons why a reader ends.
+// These are the reasons why a hub ends a reader.
 var (
 	ErrSlow    = errors.New("the reader did not keep up")
 	ErrDeleted = errors.New("the agent was deleted")
@@ -63,7 +64,7 @@ func DraftSaved(d registry.Draft) Event {
 	return Event{"draft", Draft{d.Revision, d.SavedAt, d.SavedBy}}
 }
 
-// Hub distributes events. It is safe for concurrent use. A nil hub has no readers.
+// Hub distributes events to readers. It is safe for concurrent use. A nil hub has no readers.
 type Hub struct {
 	now     func() time.Time
 	mu      sync.Mutex
@@ -86,10 +87,10 @@ type Reader struct {
 	since  time.Time
 	events chan Event
 	ended  chan struct{}
-	reason error // why the reader ended; set before ended is closed
+	reason error // reason why the reader ended; it is set before the channel ended is closed
 }
 
-// Read adds a reader of an agent. Errors: TooManyRequests above a limit; ShuttingDown.
+// Read adds a reader of an agent. Errors: TooManyRequests if a limit is exceeded; ShuttingDown.
 func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +108,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	h.actors[actorKey(actor)]++
 	h.readers++
 	people := h.people(agentID)
-	if slices.Equal(before, people) { // the person already reads the agent in another page
+	if slices.Equal(before, people) { // The person already follows the agent on another page, so the list of people is unchanged for other readers.
 		r.send(Event{"presence", Presence{people}})
 	} else {
 		h.publish(agentID, Event{"presence", Presence{people}})
@@ -117,7 +118,7 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 
 func actorKey(a registry.Actor) string { return a.Workspace + "/" + a.ID }
 
-// Next waits for the next event. If the reader has ended, it returns the reason.
+// Next waits for the next event. If the hub has ended the reader, Next returns the reason.
 func (r *Reader) Next(ctx context.Context) (Event, error) {
 	select {
 	case e := <-r.events:
@@ -136,10 +137,10 @@ func (r *Reader) Close() {
 	r.hub.end(r, ErrClosed)
 }
 
-// Saved notifies the readers of an agent of a saved draft.
+// Saved notifies the readers of an agent that its draft was saved.
 func (h *Hub) Saved(agentID string, d registry.Draft) { h.Tell(agentID, DraftSaved(d)) }
 
-// Published notifies the readers of an agent of a new version.
+// Published notifies the readers of an agent that a version was published.
 func (h *Hub) Published(agentID, version string) { h.Tell(agentID, Event{"version", Version{version}}) }
 
 // Tell sends an event to the readers of an agent.
@@ -152,7 +153,7 @@ func (h *Hub) Tell(agentID string, e Event) {
 	h.publish(agentID, e)
 }
 
-// Deleted ends the readers of an agent.
+// Deleted ends the readers of a deleted agent.
 func (h *Hub) Deleted(agentID string) {
 	if h == nil {
 		return
@@ -164,7 +165,7 @@ func (h *Hub) Deleted(agentID string) {
 	}
 }
 
-// Close ends all readers and rejects new ones.
+// Close ends all readers. Afterwards the hub rejects new readers.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,7 +185,7 @@ func (h *Hub) publish(agentID string, e Event) {
 }
 
 // send adds an event to the reader's backlog. The caller must hold the lock of the hub. If the backlog is full, send
-// ends the reader, and the client reloads the agent when it reconnects.
+// ends the reader; the client then reconnects and loads the agent again.
 func (r *Reader) send(e Event) {
 	select {
 	case r.events <- e:
@@ -193,7 +194,7 @@ func (r *Reader) send(e Event) {
 	}
 }
 
-// end ends a reader for a reason. The caller must hold h.mu.
+// end ends a reader and records the reason. The caller must hold h.mu.
 func (h *Hub) end(r *Reader, reason error) {
 	at := slices.Index(h.agents[r.agent], r)
 	if at < 0 {
@@ -215,7 +216,8 @@ func (h *Hub) end(r *Reader, reason error) {
 	}
 }
 
-// people lists the readers of an agent in order of arrival, and each person once. The caller must hold h.mu.
+// people lists the readers of an agent in order of arrival. A person with several readers is listed once. The caller
+// must hold h.mu.
 func (h *Hub) people(agentID string) []Person {
 	all := []Person{}
 	for _, r := range h.agents[agentID] {

@@ -1,6 +1,6 @@
-// Package engines selects the engine of a program with the runtime auto, and explains the choice. JavaScript runs in
-// goja. It runs in Node, if this server has it, if the program uses features that goja lacks, or its draft used much
-// CPU time in goja.
+// Package engines selects the engine of a program whose runtime is auto, and explains the choice. JavaScript runs in
+// goja by default. If this server has Node, a program runs in Node when it uses features that goja lacks or when its
+// draft used much CPU time in goja.
 package engines
 
 import (
@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	measured  = 20   // maximum number of a draft's newest runs that are measured
-	lookedAt  = 100  // maximum number of a draft's newest runs that are read; some may have run other code
+	measured  = 20   // maximum number of a draft's newest runs whose CPU time is measured
+	lookedAt  = 100  // maximum number of a draft's newest runs that are read to find these; some runs may have executed other code
 	mostKept  = 1000 // maximum number of programs in the cache
-	mostNamed = 3    // maximum number of missing features that a message names
+	mostNamed = 3    // maximum number of missing features that a message lists
 )
 
 // Inspector parses code in the sandbox.
@@ -40,8 +40,9 @@ type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// Options configures a Chooser. Lacks returns why this server cannot run an engine and how to fix that, "" if it can.
-// If the median CPU time of a draft's runs in goja reaches SlowMs milliseconds, Node is selected.
+// Options configures a Chooser. Lacks returns the reason why this server cannot run an engine and how to fix that, or
+// "" if the server can run the engine. If the median CPU time of a draft's runs in goja reaches SlowMs milliseconds,
+// Node is selected.
 type Options struct {
 	Inspector Inspector
 	Specs     Specs
@@ -55,20 +56,20 @@ type Chooser struct {
 	Options
 
 	mu   sync.Mutex
-	gaps map[string][]fault.Detail // by language and code digest
+	gaps map[string][]fault.Detail // facts about programs, by language and code digest
 }
 
 // New returns a chooser.
 func New(o Options) *Chooser { return &Chooser{Options: o, gaps: map[string][]fault.Detail{}} }
 
-// Runtime returns the engine for a run of a draft or of inline code. It ignores the CPU time of earlier runs, so that a
-// draft keeps its engine until it is published.
+// Runtime returns the engine for a run of a draft or of inline code. It ignores the CPU time of earlier runs, so that
+// the engine of a draft does not change until the draft is published.
 func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error) {
 	name, _, err := c.Local(ctx, spec)
 	return name, err
 }
 
-// Local returns the same engine as Runtime, and the reason for Node, "" for any other engine.
+// Local returns the same engine as Runtime, with the reason if it is Node. For any other engine the reason is "".
 func (c *Chooser) Local(ctx context.Context, spec registry.Spec) (name runtimes.Name, why string, err error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
@@ -88,7 +89,7 @@ func (c *Chooser) Local(ctx context.Context, spec registry.Spec) (name runtimes.
 func chosen(why string) string { return "Node was chosen: " + why + "." }
 
 // Choose returns the permanent engine of a version that is made from a draft, with the reason. The choice is nil if
-// there is only one option, and for a program that cannot run in any engine.
+// only one engine is possible, or if the program cannot run in any engine.
 func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open {
@@ -125,7 +126,7 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	return choice.Runtime, choice, nil
 }
 
-// needsNode returns the reason why the settings of a program require Node, "" if they do not.
+// needsNode returns the reason why the settings of a program require Node, or "" if they do not require it.
 func needsNode(spec registry.Spec) string {
 	switch {
 	case spec.Capabilities.Subprocess:
@@ -136,7 +137,7 @@ func needsNode(spec registry.Spec) string {
 	return ""
 }
 
-// settle selects Node for a reason. If Node is not available, it explains that instead.
+// settle selects Node for the given reason. If Node is not available, settle explains that instead.
 func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
@@ -146,7 +147,7 @@ func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.Runtime
 	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, chosen(why)
 }
 
-// named returns a text with the first missing features, without the advice for goja.
+// named returns a text that lists the first missing features. It omits the advice about goja.
 func named(gaps []fault.Detail) string {
 	var all []string
 	for _, gap := range gaps[:min(len(gaps), mostNamed)] {
@@ -162,14 +163,14 @@ func named(gaps []fault.Detail) string {
 	return strings.Join(all, "; ")
 }
 
-// open reports whether there is a choice between engines. If there is none, it returns the only engine.
+// open reports whether more than one engine is possible. If not, it returns the only engine.
 func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
 	name, err := c.Specs.Runtime(spec)
 	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
 }
 
-// missing returns the features that a program uses and goja lacks. broken reports that the program has errors in every
-// engine.
+// missing returns the features that a program uses and goja lacks. broken reports whether the program has errors in
+// every engine.
 func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault.Detail, broken bool, err error) {
 	sum, err := digest.Code(spec.Files, spec.Entrypoint)
 	if err != nil {
@@ -191,7 +192,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 		return nil, false, err
 	}
 	if len(report.Errors) > 0 {
-		return report.Gaps, true, nil // not cached: a parser that ran out of time also reports an error
+		return report.Gaps, true, nil // Do not cache the result: a parser that ran out of time also reports an error.
 	}
 	gaps = report.Gaps
 	c.mu.Lock()
@@ -203,8 +204,8 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault
 	return gaps, false, nil
 }
 
-// measure returns how many of a draft's newest runs executed this code in goja, and the median of their CPU time in
-// milliseconds.
+// measure returns the number of the draft's newest runs that executed this code in goja, and the median of their CPU
+// time in milliseconds.
 func (c *Chooser) measure(ctx context.Context, workspace, agentID string, spec registry.Spec) (int, float64, error) {
 	if agentID == "" {
 		return 0, 0, nil

@@ -1,4 +1,4 @@
-// Package garbage removes data of a workspace that is no longer needed. It is safe while the server runs: all removed
+// Package garbage removes data that a workspace no longer needs. It may run while the server is in use: all removed
 // data belongs to ended runs and tasks, or has not been used for some time.
 package garbage
 
@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// Store removes old records of a workspace. With dry it only counts them.
+// Store removes old records of a workspace. If dry is set, it only counts them.
 type Store interface {
 	SweepTasks(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error)
 	SweepOverlays(ctx context.Context, workspace string, before time.Time, dry bool) (registry.Garbage, error)
@@ -25,7 +25,7 @@ type Contents interface {
 	CollectWorkspace(ctx context.Context, workspace string, ended time.Time, dry bool) (registry.Garbage, error)
 }
 
-// Packages removes unused installed packages.
+// Packages removes installed packages that are not used.
 type Packages interface {
 	Collect(ctx context.Context, workspace string, unused time.Duration, dry bool) (packages.Collected, error)
 }
@@ -44,25 +44,26 @@ type Service struct{ Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// Cleanup reports what was removed. For a dry run it reports what would be removed.
+// Cleanup reports what was removed. For a dry run it reports the items that would be removed.
 type Cleanup struct {
 	DryRun bool               `json:"dryRun" doc:"true if nothing was removed."`
 	Bytes  int64              `json:"bytes" doc:"Bytes of all items. Space in the database is used again, and returned to the file system later."`
 	Items  []registry.Garbage `json:"items" doc:"One for each kind."`
 }
 
-// leastAge is the minimum age of removed data. A run or an import may still use younger data.
+// leastAge is the minimum age of data that may be removed. A run or an import may still need younger data.
 const leastAge = time.Hour
 
-// Collect removes the garbage of a workspace that is older than an age. In the default workspace it also removes the
-// unused blobs of all workspaces. With dry it only counts.
+// Collect removes the garbage of a workspace that is older than the given age. For the default workspace it also
+// removes the unused blobs of all workspaces. If dry is set, it only counts.
 func (s *Service) Collect(ctx context.Context, workspace string, age time.Duration, dry bool) (Cleanup, error) {
 	done := Cleanup{DryRun: dry, Items: []registry.Garbage{}}
 	if age < leastAge {
 		return done, fault.Invalid("/olderThanHours", "must be at least 1; a run may still use younger data.")
 	}
 	before := s.Now().Add(-age)
-	// Tasks come first, because they reference overlays. Contents come after the overlays that reference them.
+	// Tasks are removed first, because they reference overlays. Contents are removed last, because overlays reference
+	// them.
 	sweeps := []func() (registry.Garbage, error){
 		func() (registry.Garbage, error) { return s.Store.SweepTasks(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.Store.SweepOverlays(ctx, workspace, before, dry) },
@@ -70,7 +71,7 @@ func (s *Service) Collect(ctx context.Context, workspace string, age time.Durati
 		func() (registry.Garbage, error) { return s.Store.SweepDraftHistory(ctx, workspace, before, dry) },
 		func() (registry.Garbage, error) { return s.packages(ctx, workspace, age, dry) },
 	}
-	if workspace == registry.DefaultWorkspace { // the administrators of this workspace are those of the server
+	if workspace == registry.DefaultWorkspace { // The administrators of the default workspace are the administrators of the server.
 		sweeps = append(sweeps, func() (registry.Garbage, error) { return s.Store.SweepBlobs(ctx, before, dry) })
 	}
 	for _, sweep := range sweeps {

@@ -1,5 +1,6 @@
-// Describes the schemas that a program exports as input and output, by the conversion of their own library. It runs in the
-// sandbox as the entry of a job, after imports of the program, of Zod and of zod-to-json-schema, as far as there are any.
+// This script converts the schemas that a program exports as input and output to JSON Schema. It uses the conversion of
+// the library that made the schema. The script runs in the sandbox as the entry file of a job. Before it come imports
+// of the program, of Zod and of zod-to-json-schema, if the job has them.
 const OTHER = "Any value is accepted.";
 const LOST = {
   date: "a date is no JSON value: z.date() refuses every input, z.coerce.date() and z.iso.datetime() take text",
@@ -17,7 +18,7 @@ const note = (notes, path, text) => {
   if (!notes.includes(message) && notes.length < 100) notes.push(message);
 };
 
-// Zod 4 calls this for each part of a schema.
+// Zod 4 calls the returned function for each part of a schema.
 const noteZod4 = (notes, io) => ({ zodSchema, path = [] }) => {
   const { type, checks = [], out, in: from } = zodSchema._zod.def;
   const transforms = (one) => one?._zod.def.type === "transform";
@@ -25,7 +26,7 @@ const noteZod4 = (notes, io) => ({ zodSchema, path = [] }) => {
   else if (LOST[type] !== undefined) note(notes, path, `${LOST[type]}. ${OTHER}`);
   if (checks.some((check) => check._zod?.def.check === "custom")) note(notes, path, REFINED);
 };
-// zod-to-json-schema calls this for each part of a schema of Zod 3.
+// zod-to-json-schema calls the returned function for each part of a Zod 3 schema.
 const noteZod3 = (notes, io) => (schema, def, { currentPath }) => {
   const type = def.typeName.replace("Zod", "").toLowerCase();
   if (def.typeName === "ZodEffects") {
@@ -51,7 +52,8 @@ const convert = (schema, io, notes) => {
   return null;
 };
 
-// A tool's schema needs its type at the root, so a reference there is replaced by its target.
+// The schema of a tool needs its type at the root, so rooted replaces a reference at the root by the schema to which it
+// refers.
 const rooted = (schema) => {
   const [, holder, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref ?? "") ?? [];
   const { $ref, ...rest } = schema;

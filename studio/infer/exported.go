@@ -2,7 +2,7 @@ package infer
 
 import (
 	"context"
-	_ "embed" // the script that converts schemas
+	_ "embed" // embeds the script that converts schemas
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,12 +26,12 @@ type converted struct {
 	Vendor  string          `json:"vendor"`
 	Schema  json.RawMessage `json:"schema"`
 	Notes   []string        `json:"notes"`
-	Problem string          `json:"problem"` // why the library cannot convert this schema
-	Absent  bool            `json:"absent"`  // whether the library cannot convert any schema
+	Problem string          `json:"problem"` // reason why the library cannot convert this schema
+	Absent  bool            `json:"absent"`  // whether the library has no conversion to JSON Schema
 }
 
-// exported replaces the inferred schemas by those that the program exports as input and output. To read them it loads
-// the program in the engine that runs it. places contains the positions of the exports in the source.
+// exported replaces the inferred schemas by the schemas that the program exports as input and output. To read them, it
+// loads the program in the engine that runs the program. places contains the positions of the exports in the source.
 func (s *Service) exported(ctx context.Context, spec registry.Spec, job runtimes.Job, sum string, places map[string]registry.SchemaNote, found *result) (runtimes.Outcome, error) {
 	release, err := s.providePackages(ctx, spec, &job)
 	if err != nil {
@@ -107,7 +107,7 @@ func addConverter(job *runtimes.Job) error {
 }
 
 // replace sets the converted schemas in found. If the library cannot convert a schema, it returns an error with the
-// position of the export.
+// position of the export in the source.
 func replace(spec registry.Spec, sum string, schemas map[string]converted, places map[string]registry.SchemaNote, found *result) error {
 	for _, side := range []string{"input", "output"} {
 		one, ok := schemas[side]
@@ -140,7 +140,7 @@ func replace(spec registry.Spec, sum string, schemas map[string]converted, place
 	return nil
 }
 
-// firstOf returns the position of the input export, or else of the output export.
+// firstOf returns the position of the export named input, or of the export named output if there is no input.
 func firstOf(places map[string]registry.SchemaNote) registry.SchemaNote {
 	if at, ok := places["input"]; ok {
 		return at

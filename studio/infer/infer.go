@@ -1,6 +1,6 @@
-// Package infer derives the schemas of an agent from the types of its main function, or from samples of its values.
-// Types are read in the sandbox, where Python also loads the program. The result is checked like a schema that a person
-// writes.
+// Package infer derives the schemas of an agent from the types of its main function, or from sample values. Types are
+// read in the sandbox; for Python, the program is loaded there too. An inferred schema is checked like a schema that a
+// person writes.
 package infer
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// maxMs is the maximum time of an inference in milliseconds. A program with a lower limit keeps its limit.
+	// maxMs is the maximum time of an inference in milliseconds. If a program has a lower limit, that limit applies.
 	maxMs    = 10_000
 	maxNotes = 100
 	maxNote  = 2000 // maximum size of a note in bytes
@@ -34,16 +34,16 @@ type Chooser interface {
 	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 }
 
-// Options configures a Service. Engines read the types of a program without running it. Lacks explains why an engine is
-// missing.
+// Options configures a Service. Engines read the types of a program without running the program. Lacks explains why an
+// engine is missing.
 type Options struct {
 	Specs     *specs.Checker
 	Validator *specs.Validator
 	Router    *router.Router
-	Quotas    *quotas.Service // nil without quotas
+	Quotas    *quotas.Service // nil if workspaces have no quotas
 	Packages  *packages.Service
 	Engines   map[runtimes.Language]runtimes.Runtime
-	Programs  map[runtimes.Name]runtimes.Runtime // runtimes that load programs with exported schemas
+	Programs  map[runtimes.Name]runtimes.Runtime // runtimes that load programs which export schemas
 	Chooser   Chooser
 	Lacks     func(runtimes.Language) string
 	NewID     func() string
@@ -56,7 +56,8 @@ type Service struct{ Options }
 func New(o Options) *Service { return &Service{o} }
 
 // Infer returns the schemas that the types of a program describe. Errors: InvalidInput with file and line if the
-// program cannot be loaded or described; RuntimeUnavailable; errors of the quotas and of the queue, as for a run.
+// program cannot be loaded or its types cannot be described; RuntimeUnavailable; errors of the quotas and of the queue,
+// as for a run.
 func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
 	return s.infer(ctx, actor, spec, true)
 }
@@ -64,8 +65,8 @@ func (s *Service) Infer(ctx context.Context, actor registry.Actor, spec registry
 // errPackages reports that a program can only be loaded with its packages.
 var errPackages = errors.New("the schemas of the program need its packages")
 
-// Quick does the same as Infer without installing packages. It returns an error if the program can only be loaded with
-// them.
+// Quick does the same as Infer, but does not install packages. If the program can only be loaded with its packages, it
+// returns an error.
 func (s *Service) Quick(ctx context.Context, actor registry.Actor, spec registry.Spec) (registry.InferredSchemas, error) {
 	return s.infer(ctx, actor, spec, false)
 }
@@ -91,7 +92,7 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 		return registry.InferredSchemas{}, errPackages
 	}
 	job := s.job(actor, spec, sum)
-	if spec.Language == runtimes.Python { // Python must load the program to read its types
+	if spec.Language == runtimes.Python { // Python must load the program in order to read its types.
 		release, err := s.prepare(ctx, spec, &job)
 		if err != nil {
 			return registry.InferredSchemas{}, err
@@ -132,8 +133,8 @@ func (s *Service) infer(ctx context.Context, actor registry.Actor, spec registry
 	return s.finish(spec, found, lacking)
 }
 
-// withTypes adds the type declarations of npm packages to a job. lacking is the reason why some are missing, "" if none
-// are.
+// withTypes adds the type declarations of npm packages to a job. lacking is the reason why some declarations are
+// missing, or "" if none are missing.
 func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtimes.Job, install bool) (described runtimes.Job, lacking string, err error) {
 	if spec.Language == runtimes.Python || !packages.Needed(spec) {
 		return job, "", nil
@@ -147,7 +148,7 @@ func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtime
 	}
 	types, err := s.Packages.ProvideTypes(ctx, job.Workspace, spec)
 	switch {
-	case fault.Is(err, fault.InvalidInput), fault.Is(err, fault.IndexUnavailable): // the types of the program itself can still be read
+	case fault.Is(err, fault.InvalidInput), fault.Is(err, fault.IndexUnavailable): // The types of the program itself can still be read.
 		return job, "The types of the packages are missing, so " + effect + " " + err.Error(), nil
 	case err != nil:
 		return job, "", err
@@ -182,8 +183,8 @@ func (s *Service) within(ctx context.Context, workspace string) error {
 	return s.Quotas.Check(ctx, workspace)
 }
 
-// failed returns the error for a program that could not be loaded. If the error has no position, it gets the position
-// at.
+// failed returns the error for a program that could not be loaded. If the error has no position in the program's files,
+// it gets the position at.
 func failed(ctx context.Context, spec registry.Spec, e runtimes.ProgramError, at registry.SchemaNote) error {
 	if ctx.Err() != nil {
 		return &fault.Error{Code: fault.Cancelled, Message: "The inference was cancelled.", Err: ctx.Err()}
@@ -207,14 +208,14 @@ func (s *Service) job(actor registry.Actor, spec registry.Spec, sum string) runt
 	}
 }
 
-// turn is a place in the quotas and a slot in the queue of runs.
+// turn is the right to execute a job: a reservation in the quotas and a slot in the queue of runs.
 type turn struct {
 	place  quotas.Place
 	ticket *router.Ticket
 	cpu    time.Duration
 }
 
-// admit waits for a slot for a job. The caller must call end on the turn.
+// admit waits until a job may start, and returns its turn. The caller must call end on the turn.
 func (s *Service) admit(ctx context.Context, workspace, caller string) (*turn, error) {
 	t := &turn{}
 	var err error
@@ -234,19 +235,19 @@ func (s *Service) admit(ctx context.Context, workspace, caller string) (*turn, e
 	return t, nil
 }
 
-// end releases the slot and counts the used CPU time.
+// end releases the slot and adds the used CPU time to the workspace's usage.
 func (t *turn) end() {
 	t.place.End(t.cpu, 0)
 	t.ticket.Release()
 }
 
-// note is a note about one schema, input or output, or about both.
+// note is a note about the input schema, the output schema, or both.
 type note struct {
 	registry.SchemaNote
 	About string `json:"about"`
 }
 
-// result holds the schemas inferred so far, with the positions in the source from which they come.
+// result holds the schemas inferred so far, and the positions in the source from which they were derived.
 type result struct {
 	registry.InferredSchemas
 	notes         []note
@@ -265,7 +266,7 @@ type answer struct {
 	Failed   *failure                       `json:"failed"`
 }
 
-// failure is the reason why an engine described no types. Code is one of failures.
+// failure is the reason why an engine could not describe the types. Code is one of the keys of failures.
 type failure struct {
 	registry.SchemaNote
 	Code string `json:"code"`
@@ -273,8 +274,8 @@ type failure struct {
 
 var failures = []string{"syntax_error", "no_main", "too_large", "not_described"}
 
-// read checks the answer of an engine. The answer is not trusted, because the program may have written it. read also
-// returns the positions of exported schemas.
+// read checks the answer of an engine and returns the schemas and the positions of exported schemas. The answer is not
+// trusted, because the program may have written it.
 func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (result, map[string]registry.SchemaNote, error) {
 	var found answer
 	if err := json.Unmarshal(output, &found); err != nil {
@@ -293,10 +294,10 @@ func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (
 	}, notes: found.Notes, input: found.Main, output: found.Main}, found.Exported, nil
 }
 
-// finish limits the notes and checks the schemas. lacking becomes a note if a schema comes from types.
+// finish limits the number of notes and checks the schemas. If a schema was derived from types, lacking becomes a note.
 func (s *Service) finish(spec registry.Spec, found result, lacking string) (registry.InferredSchemas, error) {
 	typed := found.SchemaSources.Input.Source == registry.FromTypeScript || found.SchemaSources.Output.Source == registry.FromTypeScript
-	if !typed && spec.Language != runtimes.Python { // no schema comes from the types, so notes about them do not matter
+	if !typed && spec.Language != runtimes.Python { // No schema was derived from the types, so general notes about the types do not matter.
 		found.notes = slices.DeleteFunc(found.notes, func(n note) bool { return n.About == "" })
 	}
 	found.Notes = notes(spec, found.notes)
@@ -306,7 +307,8 @@ func (s *Service) finish(spec registry.Spec, found result, lacking string) (regi
 	return found.InferredSchemas, s.check(spec, found)
 }
 
-// check rejects schemas that could not be saved. The errors have the positions from which the schemas come.
+// check rejects schemas that could not be saved. Its errors have the positions in the source from which the schemas
+// were derived.
 func (s *Service) check(spec registry.Spec, found result) error {
 	problems := &fault.Error{Code: fault.InvalidInput, Message: "The inferred schemas are not valid."}
 	for _, one := range []struct {
@@ -360,7 +362,7 @@ func notes(spec registry.Spec, said []note) []registry.SchemaNote {
 
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxNote)], "") }
 
-// silent is the host of a program whose types are read. It discards the output and rejects all calls.
+// silent is the host of a program whose types are read. It discards all output and rejects all host calls.
 type silent struct{}
 
 func (silent) Emit(runtimes.Event) {}

@@ -16,7 +16,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Limits of samples. sampleDepth is the maximum nesting, sampleBytes the maximum size of a value.
+// These are the limits of samples. sampleDepth is the maximum nesting depth, and sampleBytes the maximum size of a
+// value.
 const (
 	MaxSamples  = 100
 	sampleDepth = 64
@@ -29,7 +30,7 @@ type Sample struct {
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-// FromSamples derives schemas that all samples match. A property is required if every sample has it.
+// FromSamples derives schemas that all samples match. A property is required if every sample contains it.
 func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error) {
 	if len(samples) == 0 || len(samples) > MaxSamples {
 		return registry.InferredSchemas{}, fault.Invalid("/samples", "must have 1 to %d samples.", MaxSamples)
@@ -80,7 +81,7 @@ func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error
 	return guess, s.check(registry.Spec{}, result{InferredSchemas: guess})
 }
 
-// schemaOf returns a schema that all values match; {} if there are no values.
+// schemaOf returns a schema that all values match. Without values it returns {}.
 func schemaOf(values []any) map[string]any {
 	kinds, objects, items, texts := map[string]bool{}, []map[string]any{}, []any{}, []string{}
 	for _, value := range values {
@@ -128,7 +129,7 @@ func schemaOf(values []any) map[string]any {
 	return schema
 }
 
-// describeObjects adds the properties of objects to their common schema.
+// describeObjects adds the properties of all objects to a common schema.
 func describeObjects(schema map[string]any, objects []map[string]any) {
 	byName := map[string][]any{}
 	for _, object := range objects {
@@ -160,7 +161,7 @@ func numberKind(n json.Number) string {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// formatOf returns the format that all texts match, "" if there is none.
+// formatOf returns the format that all texts match, or "" if there is none.
 func formatOf(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -183,7 +184,7 @@ type Runs interface {
 	Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// runsBytes is the maximum total size of the recorded values that are read. Further runs are ignored.
+// runsBytes is the maximum total size of the recorded values that are read. Runs after this limit are ignored.
 const runsBytes = 8 << 20
 
 // fitsSample reports whether a recorded value is within the limits of samples, which are lower than those of runs.
@@ -191,9 +192,9 @@ func fitsSample(value json.RawMessage) bool {
 	return jcs.Check(value, jcs.Limits{Depth: sampleDepth, Bytes: sampleBytes}) == nil
 }
 
-// FromRuns derives schemas from the newest recorded runs of an agent: from the inputs of all runs, and the outputs of
-// those that succeeded. Runs of programs with the flag pii_risk have no values. Error: InvalidInput if no run has
-// values.
+// FromRuns derives schemas from the newest recorded runs of an agent: the input schema from the inputs of all runs, and
+// the output schema from the outputs of successful runs. Runs of programs with the flag pii_risk have no recorded
+// values. Error: InvalidInput if no run has values.
 func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs, filter registry.RunFilter) (registry.InferredSchemas, error) {
 	page, err := runs.List(ctx, actor, filter)
 	if err != nil {
@@ -206,7 +207,7 @@ func (s *Service) FromRuns(ctx context.Context, actor registry.Actor, runs Runs,
 			continue
 		}
 		run, err := runs.Recorded(ctx, actor, one.ID)
-		if fault.Is(err, fault.NotFound) { // retention has deleted the run since the list was read
+		if fault.Is(err, fault.NotFound) { // The run was deleted after the list was read, because its retention time had ended.
 			continue
 		}
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// mostEmbedded is the maximum number of texts in one request, so that an answer with vectors of 4096 numbers is not too
-// large.
+// mostEmbedded is the maximum number of texts in one request. It keeps the answer small enough even if vectors have
+// 4096 numbers.
 const mostEmbedded = 8
 
 type embedRequest struct {
@@ -27,9 +27,9 @@ type embedReply struct {
 	} `json:"usage"`
 }
 
-// Embed returns a unit vector for each text, from the Embeddings API of OpenAI. It does not retry if the model is busy,
-// because callers work without vectors. After an error it returns the vectors of the texts that succeeded before.
-// Error: ModelUnavailable.
+// Embed returns a unit vector for each text. It uses the Embeddings API of OpenAI. If the model is busy, Embed does not
+// retry, because its callers can work without vectors. After an error it returns the vectors of the texts that
+// succeeded before. Error: ModelUnavailable.
 func (m *Model) Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error) {
 	for len(texts) > 0 {
 		part := texts[:min(len(texts), mostEmbedded)]
@@ -70,7 +70,7 @@ func readVectors(body []byte, count int) ([][]float32, int64, error) {
 	return vectors, answer.Usage.PromptTokens, nil
 }
 
-// normalize scales a vector to length 1. It returns false if that is impossible, for example for a zero vector.
+// normalize scales a vector to length 1. It returns false if the vector cannot be scaled, for example a zero vector.
 func normalize(v []float32) bool {
 	sum := 0.0
 	for _, x := range v {

@@ -1,4 +1,5 @@
-// Package llm gives workspaces access to the language model of the server. It counts and limits their tokens.
+// Package llm gives workspaces access to the language model of the server. It counts the tokens that each workspace
+// uses, and limits their number.
 package llm
 
 import (
@@ -18,18 +19,19 @@ import (
 // Asker is a language model.
 type Asker interface {
 	Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error)
-	// Fill returns text for a gap. If the model has no endpoint for that, it gets the messages inWords instead.
+	// Fill returns the text for a gap. If the model has no fill-in endpoint, Fill sends it inWords, which are chat
+	// messages that describe the gap.
 	Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error)
 }
 
 // Embedder is a model that converts texts to vectors. Texts with similar meanings have vectors with similar directions.
 type Embedder interface {
-	// Embed returns one vector for each text, and the number of tokens used, 0 if the model does not report it. After
+	// Embed returns one vector for each text, and the number of used tokens, or 0 if the model does not report them. After
 	// an error it returns the vectors of the first texts, which the caller need not request again.
 	Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int64, err error)
 }
 
-// Store stores the model choice of each workspace: a model, or none.
+// Store stores for each workspace which model it uses, or that it uses none.
 type Store interface {
 	ModelChoice(ctx context.Context, workspace string) (registry.ModelChoice, error)
 	ChooseModel(ctx context.Context, workspace string, c registry.ModelChoice) error
@@ -41,7 +43,7 @@ type Ledger interface {
 	AddModelUse(ctx context.Context, workspace, month string, use registry.Tokens) error
 }
 
-// Workspaces finds a workspace.
+// Workspaces finds a workspace by its name or ID.
 type Workspaces interface {
 	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
 }
@@ -53,13 +55,13 @@ type Budgets interface {
 
 // Options configures a Service.
 type Options struct {
-	Model      Asker            // nil without a language model
-	Name       string           // name of Model
+	Model      Asker            // nil if the server has no language model
+	Name       string           // name of the model in Model
 	Others     map[string]Asker // other models that workspaces may choose, by name
-	Programs   Asker            // used by programs; nil means the model of the workspace
-	Completer  Asker            // used for suggestions while a person types; nil means the model of the workspace
-	Embedder   Embedder         // nil without embeddings
-	Vectors    string           // name of Embedder
+	Programs   Asker            // model for programs that run; nil means the model of the workspace
+	Completer  Asker            // model for suggestions while a person types; nil means the model of the workspace
+	Embedder   Embedder         // nil if the server has no embedding model
+	Vectors    string           // name of the model in Embedder
 	Allowed    []string         // names of workspaces that may use a model; empty means all
 	PerMonth   int64            // maximum tokens of a workspace in a calendar month; 0 means no limit
 	Store      Store
@@ -86,10 +88,10 @@ type State struct {
 	Limit   int64           `json:"limit" doc:"Tokens of a workspace in a month. 0 means no limit."`
 }
 
-// Usable reports whether a workspace may use the model now.
+// Usable reports whether a workspace may send requests to the model now.
 func (s State) Usable() bool { return s.Allowed && s.On }
 
-// State returns the state for a workspace.
+// State returns the state of the language model for a workspace.
 func (s *Service) State(ctx context.Context, workspace string) (State, error) {
 	state := State{Month: s.month(), Limit: s.PerMonth, Models: []string{}}
 	var err error
@@ -104,7 +106,7 @@ func (s *Service) State(ctx context.Context, workspace string) (State, error) {
 	if state.Allowed {
 		state.Models = append([]string{s.Name}, slices.Sorted(maps.Keys(s.Others))...)
 		state.Model = s.Name
-		if s.Others[choice.Model] != nil { // otherwise the operator no longer offers it
+		if s.Others[choice.Model] != nil { // Otherwise the server no longer offers the chosen model, so the default model applies.
 			state.Model = choice.Model
 		}
 	}
@@ -112,8 +114,8 @@ func (s *Service) State(ctx context.Context, workspace string) (State, error) {
 	return state, err
 }
 
-// Choose switches the model on or off for the actor's workspace, and selects one; "" keeps the selected model. Error:
-// InvalidInput.
+// Choose switches the model on or off for the actor's workspace, and selects a model. The name "" leaves the selected
+// model unchanged. Error: InvalidInput.
 func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, model string) (State, error) {
 	state, err := s.State(ctx, actor.Workspace)
 	if err != nil {
@@ -124,7 +126,7 @@ func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, mod
 	} else if !slices.Contains(state.Models, model) {
 		return state, fault.Invalid("/model", "must be one of the models that the operator of the server offers: %s.", cmp.Or(strings.Join(state.Models, ", "), "none"))
 	}
-	if model == s.Name { // store no name, so that the workspace follows the operator's default
+	if model == s.Name { // Store no name for the default model, so that the workspace follows when the operator changes the default.
 		model = ""
 	}
 	if err := s.Store.ChooseModel(ctx, actor.Workspace, registry.ModelChoice{Off: !on, Model: model}); err != nil {
@@ -133,7 +135,7 @@ func (s *Service) Choose(ctx context.Context, actor registry.Actor, on bool, mod
 	return s.State(ctx, actor.Workspace)
 }
 
-// allowed reports whether the operator lets a workspace use a model.
+// allowed reports whether the operator's settings let a workspace use a model.
 func (s *Service) allowed(ctx context.Context, workspace string) (bool, error) {
 	if s.Model == nil || len(s.Allowed) == 0 {
 		return s.Model != nil, nil
@@ -186,8 +188,8 @@ func (s *Service) Ask(ctx context.Context, workspace string, messages []Message,
 	return s.counted(ctx, workspace, messages, reply, err)
 }
 
-// AskProgram sends the messages of a running program to the model for programs. Errors: those of Check and of the
-// model.
+// AskProgram sends the messages of a running program to the model that is configured for programs. Errors: those of
+// Check and of the model.
 func (s *Service) AskProgram(ctx context.Context, workspace string, messages []Message) (Reply, error) {
 	model, err := s.model(ctx, workspace)
 	if err != nil {
@@ -200,7 +202,8 @@ func (s *Service) AskProgram(ctx context.Context, workspace string, messages []M
 	return s.counted(ctx, workspace, messages, reply, err)
 }
 
-// Fill requests text for a gap from the model for suggestions. Errors: those of Check and of the model.
+// Fill requests the text for a gap from the model that is configured for suggestions. Errors: those of Check and of the
+// model.
 func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords []Message) (Reply, error) {
 	model, err := s.model(ctx, workspace)
 	if err != nil {
@@ -211,14 +214,14 @@ func (s *Service) Fill(ctx context.Context, workspace string, gap Gap, inWords [
 	}
 	began := s.Now()
 	reply, err := model.Fill(ctx, gap, inWords)
-	if err != nil && reply.Sent && reply.Tokens.Total() == 0 { // the person typed on and cancelled the request; the model has already written a part
+	if err != nil && reply.Sent && reply.Tokens.Total() == 0 { // The request was cancelled because the person typed on. The model has already written a part of the answer, so estimate its tokens.
 		reply.Tokens = estimated(inWords, "")
 		reply.Tokens.Output = 1 + min(fillTokens, int64(s.Now().Sub(began).Seconds()*tokensPerSecond))
 	}
 	return s.counted(ctx, workspace, inWords, reply, err)
 }
 
-// Embedding returns the name of the embedding model, "" if the server has none.
+// Embedding returns the name of the embedding model, or "" if the server has none.
 func (s *Service) Embedding() string {
 	if s.Embedder == nil {
 		return ""
@@ -247,13 +250,13 @@ func (s *Service) Embed(ctx context.Context, workspace string, texts []string) (
 	return vectors, err
 }
 
-// counted adds the tokens of a reply to the usage of a workspace. It also counts a failed request that the model
-// received.
+// counted adds the tokens of a reply to the usage of a workspace. It also counts the tokens of a failed request if the
+// model received the request.
 func (s *Service) counted(ctx context.Context, workspace string, messages []Message, reply Reply, err error) (Reply, error) {
 	if (err == nil || reply.Sent) && reply.Tokens.Total() == 0 {
 		reply.Tokens = estimated(messages, reply.Text)
 	}
-	if reply.Tokens.Total() > 0 { // also for an answer that was cut or rejected, or that the caller did not wait for
+	if reply.Tokens.Total() > 0 { // Answers that were cut, rejected or not waited for count too.
 		if failed := s.Ledger.AddModelUse(context.WithoutCancel(ctx), workspace, s.month(), reply.Tokens); failed != nil && err == nil {
 			err = failed
 		}
@@ -267,8 +270,8 @@ const bytesPerToken = 4
 // tokensPerSecond is the typical speed of a model.
 const tokensPerSecond = 50
 
-// estimated estimates the tokens of a request, for models that do not report them. So the limits apply to these models
-// too.
+// estimated returns an estimate of the tokens of a request. It is used for models that do not report tokens, so that
+// the limits also apply to these models.
 func estimated(messages []Message, answer string) registry.Tokens {
 	asked := 0
 	for _, m := range messages {

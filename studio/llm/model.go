@@ -28,17 +28,17 @@ type Message struct {
 // Reply is the answer of a model.
 type Reply struct {
 	Text   string
-	Model  string          // name of the model that answered
-	Tokens registry.Tokens // estimated if the model does not report them
-	Sent   bool            // whether the model received the request and did not reject it; then it uses tokens even without an answer
+	Model  string          // name of the model that wrote the answer
+	Tokens registry.Tokens // estimated if the model does not report tokens
+	Sent   bool            // whether the model received the request and did not reject it; such a request uses tokens even if no answer arrives
 }
 
 const (
 	maxReply    = 1 << 20 // maximum size of one answer in bytes
-	maxRefusals = 4       // maximum number of requests while the model is busy
+	maxRefusals = 4       // maximum number of attempts while the model is busy
 )
 
-// HTTP status codes that a model's server may answer with.
+// These are the HTTP status codes with which a model's server may answer.
 const (
 	badRequest     = 400
 	unauthorized   = 401
@@ -55,10 +55,10 @@ const (
 type ModelOptions struct {
 	BaseURL   string // for example http://127.0.0.1:11434/v1
 	Name      string
-	Key       string        // API key; "" for none
+	Key       string        // API key; "" if the server needs none
 	Timeout   time.Duration // maximum duration of one request
-	Delay     time.Duration // first delay before a busy model gets the request again; it doubles each time
-	LongDelay time.Duration // maximum of these delays
+	Delay     time.Duration // delay before the first retry if the model is busy; it doubles before each further retry
+	LongDelay time.Duration // maximum delay before a retry
 }
 
 // Model is a client of the Chat Completions API of OpenAI, which local servers offer too. It is safe for concurrent
@@ -67,16 +67,16 @@ type Model struct {
 	ModelOptions
 
 	client    *http.Client
-	schemaOff atomic.Bool // the server rejects response_format
-	middleOff atomic.Bool // the server or the model does not support fill-in-the-middle
-	boundOff  atomic.Bool // the model rejects max_tokens
+	schemaOff atomic.Bool // whether the server rejects the field response_format
+	middleOff atomic.Bool // whether the server or the model lacks support for fill-in-the-middle
+	boundOff  atomic.Bool // whether the model rejects the field max_tokens
 }
 
 // NewModel returns a model.
 func NewModel(o ModelOptions) *Model {
 	return &Model{ModelOptions: o, client: &http.Client{
 		Timeout:       o.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // following a redirect could send the key to another server
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // Do not follow redirects: this could send the key to another server.
 	}}
 }
 
@@ -87,7 +87,7 @@ type chatRequest struct {
 	Model    string          `json:"model"`
 	Messages []Message       `json:"messages"`
 	Format   *responseFormat `json:"response_format,omitempty"`
-	// MaxTokens limits the length of the answer; 0 means no limit.
+	// MaxTokens is the maximum length of the answer; 0 means no limit.
 	MaxTokens int `json:"max_tokens,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type formatSchema struct {
 
 type chatReply struct {
 	Choices []struct {
-		Text    string `json:"text"` // used by the Completions API
+		Text    string `json:"text"` // answer text in the format of the Completions API
 		Message struct {
 			Content string `json:"content"`
 			Refusal string `json:"refusal"`
@@ -121,10 +121,10 @@ func (r chatReply) tokens() registry.Tokens {
 	return registry.Tokens{Input: r.Usage.PromptTokens, Output: r.Usage.CompletionTokens}
 }
 
-// refusal is the error for an answer whose status is not 200.
+// refusal is the error for a response whose status is not 200.
 type refusal struct {
 	status int
-	after  time.Duration // delay from the header Retry-After, 0 without one
+	after  time.Duration // delay from the header Retry-After, 0 if the header is missing
 }
 
 func (r *refusal) Error() string { return "status " + strconv.Itoa(r.status) }
@@ -142,7 +142,7 @@ func (r *refusal) unsupported() bool {
 	return false
 }
 
-// Ask sends a conversation and returns the answer. shape is the JSON Schema of the answer, nil for free text. It
+// Ask sends a conversation and returns the answer. shape is the JSON Schema of the answer, or nil for free text. Ask
 // retries while the model is busy. Error: ModelUnavailable.
 func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessage) (Reply, error) {
 	delay := m.Delay
@@ -150,8 +150,8 @@ func (m *Model) Ask(ctx context.Context, messages []Message, shape json.RawMessa
 		reply, err := m.ask(ctx, messages, shape)
 		var refused *refusal
 		if errors.As(err, &refused) && refused.status == badRequest && shape != nil && !m.schemaOff.Load() {
-			// A server without structured output rejects the field response_format. Repeat without it: the prompt also
-			// describes the format.
+			// A server without structured output rejects the field response_format. Repeat the request without this field: the
+			// prompt also describes the format.
 			if reply, err = m.ask(ctx, messages, nil); err == nil {
 				m.schemaOff.Store(true)
 			}
@@ -198,10 +198,10 @@ func (m *Model) ask(ctx context.Context, messages []Message, shape json.RawMessa
 	return reply, err
 }
 
-// Gap is a position in a text at which a model inserts text.
+// Gap is a position in a text at which a model should insert text.
 type Gap struct{ Before, After string }
 
-// fillTokens is the maximum length of the text at a gap in tokens.
+// fillTokens is the maximum length in tokens of the text for a gap.
 const fillTokens = 160
 
 type fillRequest struct {
@@ -212,8 +212,8 @@ type fillRequest struct {
 	Temperature int    `json:"temperature"`
 }
 
-// Fill returns text for a gap, from the Completions API. If the model does not support fill-in-the-middle, it sends
-// inWords to the chat API instead. It does not retry if the model is busy. Error: ModelUnavailable.
+// Fill returns the text for a gap, from the Completions API. If the model does not support fill-in-the-middle, Fill
+// sends inWords to the chat API instead. If the model is busy, Fill does not retry. Error: ModelUnavailable.
 func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, error) {
 	if reply, able, err := m.fill(ctx, gap); able {
 		return reply, m.described(err)
@@ -222,7 +222,7 @@ func (m *Model) Fill(ctx context.Context, gap Gap, inWords []Message) (Reply, er
 	return reply, m.described(err)
 }
 
-// askBriefly requests a text of a few lines. If the text is cut at the limit, the part before the limit is the answer.
+// askBriefly requests a text of a few lines. If the model reaches the limit, the text before the limit is returned.
 func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, error) {
 	question := chatRequest{Model: m.Name, Messages: messages, MaxTokens: fillTokens}
 	if m.boundOff.Load() {
@@ -230,7 +230,7 @@ func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, erro
 	}
 	text, sent, err := m.post(ctx, "/chat/completions", question)
 	var refused *refusal
-	if errors.As(err, &refused) && refused.status == badRequest && question.MaxTokens > 0 { // reasoning models reject max_tokens
+	if errors.As(err, &refused) && refused.status == badRequest && question.MaxTokens > 0 { // Reasoning models reject max_tokens, so repeat the request without it.
 		question.MaxTokens = 0
 		if text, sent, err = m.post(ctx, "/chat/completions", question); err == nil {
 			m.boundOff.Store(true)
@@ -247,7 +247,7 @@ func (m *Model) askBriefly(ctx context.Context, messages []Message) (Reply, erro
 	return reply, err
 }
 
-// fill requests the text at a gap. able is false if the model does not support fill-in-the-middle.
+// fill requests the text for a gap. able is false if the model does not support fill-in-the-middle.
 func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err error) {
 	if m.middleOff.Load() {
 		return Reply{}, false, nil
@@ -258,7 +258,7 @@ func (m *Model) fill(ctx context.Context, gap Gap) (reply Reply, able bool, err 
 		return Reply{Sent: sent, Model: m.Name}, true, err
 	}
 	var answer chatReply
-	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // or another kind of server has this address
+	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) == 0 { // The address may also belong to a server of another kind.
 		m.middleOff.Store(true)
 		return Reply{}, false, nil
 	}
@@ -286,13 +286,13 @@ func (m *Model) post(ctx context.Context, path string, question any) (answer []b
 	if err != nil {
 		return nil, sent.Load(), err
 	}
-	defer func() { _ = response.Body.Close() }() // the body was read, so an error has no effect
+	defer func() { _ = response.Body.Close() }() // The body was read, so an error of Close has no effect.
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
 		return nil, response.StatusCode == http.StatusOK, err
 	case response.StatusCode != http.StatusOK:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is a date, which model servers do not send
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // The header may contain a date instead, which model servers do not send. The delay is then 0.
 		return nil, false, &refusal{status: response.StatusCode, after: time.Duration(max(seconds, 0)) * time.Second}
 	case len(text) > maxReply:
 		return nil, true, errors.New("the answer is larger than 1 MiB")
@@ -329,7 +329,7 @@ func (m *Model) described(err error) error {
 	var refused *refusal
 	var address *url.Error
 	if errors.As(err, &address) {
-		err = address.Err // omit the address
+		err = address.Err // Omit the address.
 	}
 	text := "The language model gives no answer: " + fault.Shown(err.Error(), 300) + "."
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Read verifies an access token of the provider and returns its contents. It does not check the audiences; the caller
-// must. The token must be a signed JWT. Errors: Unauthenticated; ProviderUnavailable.
+// Read verifies an access token of the provider and returns its contents. The token must be a signed JWT. Read does not
+// check the audiences; the caller must check them. Errors: Unauthenticated; ProviderUnavailable.
 func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken, error) {
 	verifier, err := s.verifier(oidc.ClientContext(ctx, s.http))
 	if err != nil {
@@ -46,13 +46,14 @@ func (s *Service) verifier(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tokens == nil {
-		s.tokens = provider.VerifierContext(oidc.ClientContext(context.Background(), s.keys), &oidc.Config{SkipClientIDCheck: true, Now: s.Now}) //nolint:contextcheck // it outlives the request
+		s.tokens = provider.VerifierContext(oidc.ClientContext(context.Background(), s.keys), &oidc.Config{SkipClientIDCheck: true, Now: s.Now}) //nolint:contextcheck // The verifier is used after the request has ended.
 	}
 	return s.tokens, nil
 }
 
-// unverified returns the error for a token that could not be verified: the token is wrong, or the keys could not be
-// fetched. It compares texts, because the library does not wrap the cause.
+// unverified returns the error for a token that could not be verified, either because the token is wrong or because the
+// keys could not be fetched. To tell these cases apart it compares error texts, because the library does not wrap the
+// cause.
 func (s *Service) unverified(ctx context.Context, err error) error {
 	if text := err.Error(); strings.Contains(text, "fetching keys") && !strings.Contains(text, errEarly.Error()) {
 		return s.unavailable(ctx, err)

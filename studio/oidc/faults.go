@@ -14,8 +14,8 @@ func refused(why string) error {
 	return fault.New(fault.Unauthenticated, "Sign-in failed. %s", why)
 }
 
-// exchangeFailed returns the error for a failed code exchange: the provider rejected the code, or the provider does not
-// work.
+// exchangeFailed returns the error for a failed code exchange. Either the provider rejected the code, or the provider
+// does not work.
 func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	var answer *oauth2.RetrieveError
 	switch {
@@ -26,10 +26,10 @@ func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	case answer.ErrorCode == "invalid_grant":
 		return refused("The provider rejected the sign-in code. Sign in again.")
 	}
-	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not err itself, because it contains the whole body
+	return s.unavailable(ctx, errors.New(answer.Response.Status)) // Do not use err itself, because it contains the whole body of the response.
 }
 
-// mostSaid is the maximum length of a logged error. An error may contain the provider's whole response, including
+// mostSaid is the maximum length of an error in the log. An error may contain the provider's whole response, including
 // personal data.
 const mostSaid = 300
 

@@ -20,14 +20,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Options configures a Service. If the client has no secret, Secret is "".
+// Options configures a Service. Secret is "" if the client has no secret.
 type Options struct {
 	Issuer      string
 	Client      string
 	Secret      string
-	Scopes      []string // in addition to openid
+	Scopes      []string // scopes to request in addition to openid
 	GroupsClaim string
-	Log         *slog.Logger // receives the reasons why the provider cannot be reached
+	Log         *slog.Logger // log for the reasons why the provider cannot be reached
 	Now         func() time.Time
 }
 
@@ -35,11 +35,11 @@ type Options struct {
 type Service struct {
 	Options
 	http *http.Client
-	keys *http.Client // fetches the keys that verify access tokens
+	keys *http.Client // HTTP client that fetches the keys with which access tokens are verified
 
 	mu       sync.Mutex
-	provider *oidc.Provider        // nil until the provider was reached
-	tokens   *oidc.IDTokenVerifier // verifies access tokens; nil until the first one
+	provider *oidc.Provider        // provider's metadata; nil until the provider was reached
+	tokens   *oidc.IDTokenVerifier // verifier of access tokens; nil until the first token arrives
 }
 
 // New returns the service. It contacts the provider only at the first sign-in, so that the server starts even if the
@@ -55,16 +55,16 @@ func New(o Options) *Service {
 // Close closes the connections to the provider.
 func (s *Service) Close() { s.http.CloseIdleConnections() }
 
-// Attempt is stored in the browser while its user signs in at the provider. It shows that the response belongs to a
-// request of this browser.
+// Attempt is stored in the browser while the user signs in at the provider. It proves that the provider's response
+// belongs to a request of this browser.
 type Attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// Begin starts an attempt and returns the provider's URL to which the browser must go. The provider redirects the
-// browser to callback. Error: ProviderUnavailable.
+// Begin starts an attempt and returns the URL at the provider to which the browser must go. Afterwards the provider
+// redirects the browser to callback. Error: ProviderUnavailable.
 func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	config, _, err := s.config(ctx, callback)
@@ -111,7 +111,8 @@ func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer
 	return said.identity(proof.Issuer, proof.Subject, s.GroupsClaim), nil
 }
 
-// complete adds the claims that the provider returns only on request. Claims in the signed token take precedence.
+// complete adds the claims that the provider returns only in a separate request. Claims in the signed token take
+// precedence.
 func (s *Service) complete(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string, said claims) error {
 	if provider.UserInfoEndpoint() == "" {
 		return nil
@@ -146,7 +147,7 @@ func (s *Service) config(ctx context.Context, callback string) (*oauth2.Config, 
 	}, provider, nil
 }
 
-// reach returns the provider. The first call reads the provider's metadata.
+// reach returns the provider. On the first call it reads the provider's metadata.
 func (s *Service) reach(ctx context.Context) (*oidc.Provider, error) {
 	s.mu.Lock()
 	provider := s.provider

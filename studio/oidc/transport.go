@@ -14,8 +14,8 @@ const (
 	maxBody         = 1 << 20          // maximum size of a response body in bytes
 )
 
-// bounded limits the bodies of responses, and allows unencrypted connections only to this machine. The limits also
-// apply to addresses from the provider's metadata and redirects.
+// bounded limits the size of response bodies, and allows unencrypted connections only to this machine. The limits also
+// apply to addresses from the provider's metadata and from redirects.
 type bounded struct{ next *http.Transport }
 
 // RoundTrip sends one request.
@@ -34,11 +34,11 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 // keysEvery is the minimum time between two successful fetches of the provider's keys.
 const keysEvery = 10 * time.Second
 
-// errEarly is the error of a fetch that comes too soon after the last one.
+// errEarly is the error of a fetch that comes less than keysEvery after the last one.
 var errEarly = errors.New("the keys were fetched a moment ago")
 
-// spaced limits how often the provider's keys are fetched. Anyone can send a token that no known key has signed, and
-// each such token would cause a request to the provider. A failed fetch may be repeated at once.
+// spaced limits how often the provider's keys are fetched. Without this limit, anyone could cause many requests to the
+// provider by sending tokens that no known key has signed. A failed fetch may be repeated at once.
 type spaced struct {
 	next http.RoundTripper
 	now  func() time.Time

@@ -1,5 +1,5 @@
-// Package opa asks an external policy service whether a run may start. It uses the API of the Open Policy Agent. A
-// missing answer, a late answer and an undefined rule count as denials.
+// Package opa asks an external policy service whether a run may start. It uses the API of the Open Policy Agent. If the
+// answer is missing or late, or if the rule is undefined, the run is denied.
 package opa
 
 import (
@@ -23,20 +23,20 @@ type Question struct {
 	Tenant   string  `json:"tenant"`     // name of the workspace
 	Persona  string  `json:"persona_id"` // ID of the caller
 	Action   string  `json:"action"`
-	Resource string  `json:"resource"` // name of the agent; inline for code without one
+	Resource string  `json:"resource"` // name of the agent; "inline" for code without an agent
 	Context  Context `json:"context"`
 }
 
-// Context holds details of the run.
+// Context holds the details of the run that the policy rule may use.
 type Context struct {
 	Args     json.RawMessage   `json:"args"`
 	Metadata map[string]string `json:"metadata"`
 }
 
-// ExecuteAction is the action in every question.
+// ExecuteAction is the action that every question contains.
 const ExecuteAction = "tool.execute"
 
-// Answer is the decision about a run. A denial has a reason. If the service failed, it also has a remedy.
+// Answer is the decision about a run. A denial has a reason. If the service failed, the denial also has a remedy.
 type Answer struct {
 	Allowed bool
 	Reason  string
@@ -47,7 +47,7 @@ const (
 	answerTimeout = 2 * time.Second // maximum duration of one request
 	maxAnswer     = 64 << 10        // maximum size of an answer in bytes
 	maxCached     = 4096
-	maxArgs       = 1 << 20 // maximum size of the input in bytes; a larger one is denied
+	maxArgs       = 1 << 20 // maximum size of the input in bytes; a run with a larger input is denied
 	deniedText    = "The policy service denies this run."
 )
 
@@ -87,7 +87,7 @@ func New(o Options) *Service {
 // Close closes idle connections.
 func (s *Service) Close() { s.client.CloseIdleConnections() }
 
-// Ask returns the service's decision. Decisions are cached for a short time; failures are not.
+// Ask returns the decision of the policy service. Decisions are cached for a short time; failures are not cached.
 func (s *Service) Ask(ctx context.Context, q Question) Answer {
 	if len(q.Context.Args) > maxArgs {
 		return Answer{Reason: "The input is too large for the policy service.", Remedy: "Send less than 1 MiB of input, or store large data elsewhere and send its address."}
@@ -147,7 +147,7 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, errUnreachable(err)
 	}
-	defer func() { _ = response.Body.Close() }() // the body was read, so an error has no effect
+	defer func() { _ = response.Body.Close() }() // The body was read, so an error of Close has no effect.
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
@@ -174,8 +174,8 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	return Answer{}, errors.New("its result is neither true nor false")
 }
 
-// errUnreachable describes a transport error without its details. Callers must not learn addresses in the network of
-// the service.
+// errUnreachable describes a transport error without its details, because callers must not learn addresses in the
+// network of the service.
 func errUnreachable(err error) error {
 	var slow net.Error
 	if errors.As(err, &slow) && slow.Timeout() {
@@ -184,7 +184,7 @@ func errUnreachable(err error) error {
 	return errors.New("it cannot be reached")
 }
 
-// failed returns the denial for a failure of the policy service.
+// failed returns the denial for a run about which the policy service could not decide.
 func (s *Service) failed(err error) Answer {
 	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
 }

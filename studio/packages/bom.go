@@ -91,7 +91,7 @@ func componentOf(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage, detail 
 	}
 	purl := "pkg:" + string(ecosystem) + "/" + name + "@" + url.PathEscape(p.Version)
 	ref := purl
-	if p.Path != "" { // npm may install the same version in several folders
+	if p.Path != "" { // npm may install the same version in several folders; list it only once.
 		ref += "#" + p.Path
 	}
 	c := BOMComponent{Type: "library", Ref: ref, Name: p.Name, Version: p.Version, Description: detail.Summary, PURL: purl, Hashes: []BOMHash{{algorithm, digest}}}

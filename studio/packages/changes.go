@@ -16,7 +16,7 @@ type Change struct {
 	After  string `json:"after,omitempty" doc:"Version after. Absent for a removed package."`
 }
 
-// Changes lists the packages that differ between two locks, sorted by name. nil means a lock without packages.
+// Changes lists the packages that differ between two locks, sorted by name. A nil lock has no packages.
 func Changes(before, after *runtimes.Lock) []Change {
 	was, is := byPlace(before), byPlace(after)
 	all := []Change{}
@@ -47,15 +47,15 @@ func byPlace(lock *runtimes.Lock) map[string]runtimes.LockedPackage {
 	return all
 }
 
-// Known returns the exact packages of a version, or those already resolved for a draft; nil for none. It resolves
-// nothing.
+// Known returns the exact packages of a version, or those that are already resolved for a draft. If there are none, it
+// returns nil. It does not resolve packages.
 func (s *Service) Known(ctx context.Context, workspace, agentID string, spec registry.Spec) (*runtimes.Lock, error) {
 	if spec.Lock != nil {
 		return spec.Lock, nil
 	}
 	named, list, err := s.read(spec)
 	if err != nil || len(named.Requirements) == 0 {
-		return nil, nil //nolint:nilerr // an invalid list of packages has no lock
+		return nil, nil //nolint:nilerr // An invalid package list has no lock.
 	}
 	known, found, err := s.Store.PackageLock(ctx, workspace, agentID, list)
 	if err != nil || !found {

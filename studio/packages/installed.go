@@ -67,11 +67,11 @@ type Removable struct {
 }
 
 // leastAge is the minimum time since the last use of an installation before it may be removed. Interpreters that wait
-// for a run may still have it mounted.
+// for a run may still have a younger installation mounted.
 const leastAge = time.Hour
 
 // Collect removes installations that no version uses and that no draft or inline program has used for the given time.
-// It also removes archives that no installation uses. With dry it only lists them.
+// It also removes archives that no installation uses. If dry is set, it only lists these items.
 func (s *Service) Collect(ctx context.Context, workspace string, unused time.Duration, dry bool) (Collected, error) {
 	done := Collected{DryRun: dry, Items: []Removable{}}
 	if unused < leastAge {
@@ -126,8 +126,8 @@ func namesOf(lock runtimes.Lock) []string {
 	return names
 }
 
-// kept returns the digests of the locks of versions, and of the lists that were used since a time. Unless dry is set,
-// it deletes the other lists.
+// kept returns the digests of the locks that must stay: the locks of versions, and those of package lists that were
+// used since the given time. Unless dry is set, it deletes the locks of the other package lists.
 func (s *Service) kept(ctx context.Context, workspace string, before time.Time, dry bool) (map[string]bool, error) {
 	if !dry {
 		if err := s.Used.DropPackageLocks(ctx, workspace, before); err != nil {
@@ -151,7 +151,8 @@ func (s *Service) kept(ctx context.Context, workspace string, before time.Time, 
 	return kept, err
 }
 
-// details returns the metadata of the packages of a lock by name and version. It is empty if the lock is not installed.
+// details returns the metadata of the packages of a lock, by name and version. If the lock is not installed, the result
+// is empty.
 func (s *Service) details(workspace string, lock runtimes.Lock) map[[2]string]packages.PackageDetail {
 	found := map[[2]string]packages.PackageDetail{}
 	manifest, ok := s.Manager.Detail(workspace, lock)

@@ -49,8 +49,9 @@ type Dependency struct {
 	Bytes   int64  `json:"bytes,omitempty" doc:"Size of the archive. Absent if the index does not say."`
 }
 
-// Dependencies lists the other packages that would be installed if an agent named only this package. It resolves them
-// without storing the result. Without a version it uses the newest one. A package that a rule forbids is an error.
+// Dependencies lists the other packages that would be installed if an agent named only this package. It resolves the
+// packages without storing the result. If no version is given, it uses the newest one. If a rule forbids one of the
+// packages, it returns an error.
 func (s *Service) Dependencies(ctx context.Context, workspace string, language runtimes.Language, name, version string) ([]Dependency, error) {
 	if _, err := ecosystemOf(language); err != nil {
 		return nil, err

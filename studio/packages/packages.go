@@ -1,6 +1,6 @@
-// Package packages resolves and installs the packages that programs name. It stores the exact packages of each list of
-// a draft, so that all runs of the draft and the version use the same ones. It applies the rules of the workspace and
-// removes unused installations. Package runtimes/packages does the resolving and installing.
+// Package packages resolves and installs the packages that programs name. For each package list of a draft it stores
+// the exact packages, so that all runs of the draft and of its version use the same ones. It applies the rules of the
+// workspace, and removes unused installations. It resolves and installs with the package runtimes/packages.
 package packages
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 	Store   Store
 	Used    Used
 	Manager *packages.Manager
-	Allow   []Rule // if any of these applies to a workspace, only matching packages are allowed there
+	Allow   []Rule // if a rule in Allow applies to a workspace, only matching packages are allowed in this workspace
 	Block   []Rule
 	Now     func() time.Time
 }
@@ -48,13 +48,13 @@ type Service struct {
 	Options
 
 	mu        sync.Mutex
-	resolving map[string]chan struct{} // package lists that are being resolved; each channel is closed at the end
+	resolving map[string]chan struct{} // package lists that are being resolved; each channel is closed when its list is resolved
 }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o, resolving: map[string]chan struct{}{}} }
 
-// Step is the progress of an installation, for the person who waits.
+// Step describes the progress of an installation to the person who waits for it.
 type Step struct {
 	Message     string
 	Done, Total int
@@ -63,8 +63,8 @@ type Step struct {
 // refresh is the minimum time between two records of the use of a lock.
 const refresh = time.Hour
 
-// Lock returns the exact packages for the list of a draft. The agent "" means an inline program. Each list is resolved
-// only once.
+// Lock returns the exact packages for the package list of a draft. The agent "" means an inline program. Each list is
+// resolved only once.
 func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (runtimes.Lock, error) {
 	named, list, err := s.read(spec)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec regi
 	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
-// Renew resolves the list of a draft again and replaces its exact packages.
+// Renew resolves the package list of a draft again and replaces the exact packages.
 func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Lock, error) {
 	named, list, err := s.read(spec)
 	if err != nil {
@@ -104,12 +104,12 @@ func (s *Service) Renew(ctx context.Context, workspace, agentID string, spec reg
 	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
-// Declared returns the packages that a program names in the field packages or in one of its files.
+// Declared returns the packages that a program names, either in the field packages or in one of its files.
 func Declared(spec registry.Spec) (packages.Declaration, error) {
 	return packages.Declared(spec.Language, spec.Packages, spec.Files)
 }
 
-// Needed reports whether a program names packages. A program with an invalid list counts as one that does.
+// Needed reports whether a program names packages. It is also true if the package list is invalid.
 func Needed(spec registry.Spec) bool {
 	if spec.Lock != nil {
 		return true
@@ -118,14 +118,15 @@ func Needed(spec registry.Spec) bool {
 	return err != nil || len(named.Requirements) > 0
 }
 
-// read returns the packages that a program names, and a digest of everything that affects how they are resolved.
+// read returns the packages that a program names, and a digest of everything that affects how these packages are
+// resolved.
 func (s *Service) read(spec registry.Spec) (packages.Declaration, string, error) {
 	named, err := Declared(spec)
 	if err != nil {
 		return named, "", err
 	}
 	form := map[string]any{"ecosystem": named.Ecosystem, "requirements": packages.Texts(named.Requirements)}
-	hashes := map[string][]string{} // by package name, because a hash applies only to its package
+	hashes := map[string][]string{} // The key is the package name, because a hash applies only to its package.
 	for _, r := range named.Requirements {
 		if len(r.Hashes) > 0 {
 			hashes[r.Name] = append(hashes[r.Name], r.Hashes...)
@@ -157,7 +158,7 @@ func (s *Service) resolve(ctx context.Context, workspace, agentID, list string, 
 	return lock, err
 }
 
-// alone waits until no other caller resolves the same list. The caller must call done at the end.
+// alone waits until no other caller resolves the same package list. The caller must call done at the end.
 func (s *Service) alone(ctx context.Context, key string) (done func(), err error) {
 	for {
 		s.mu.Lock()
@@ -200,7 +201,8 @@ func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.L
 	return found, release, nil
 }
 
-// Provide installs the packages of a program: the locked ones of a version, or those for the list of a draft.
+// Provide installs the packages of a program. For a version these are the locked packages; for a draft they are the
+// packages to which its list resolves.
 func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (found runtimes.Installed, release func(), err error) {
 	var lock runtimes.Lock
 	if spec.Lock != nil {
@@ -211,7 +213,7 @@ func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec r
 	return s.Install(ctx, workspace, lock, told)
 }
 
-// faultOf returns an error about the entry of the list that causes a problem with packages.
+// faultOf returns an error about a problem with packages, with the position of the list entry that causes it.
 func faultOf(err error, named packages.Declaration) error {
 	var problem *packages.Problem
 	if !errors.As(err, &problem) {

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/packages"
 )
 
-// Rule names packages that a workspace may or must not use. An empty field matches any value. * in a name or version
-// matches any text without a slash.
+// Rule describes packages that a workspace may or must not use. An empty field matches any value. In a name or version,
+// * matches any text without a slash.
 type Rule struct {
 	Workspace string
 	Ecosystem string
@@ -17,7 +17,7 @@ type Rule struct {
 	Version   string
 }
 
-// String returns the rule in the form of the server's settings.
+// String returns the rule in the syntax of the server's settings.
 func (r Rule) String() string {
 	text := r.Name
 	if r.Ecosystem != "" {
@@ -36,13 +36,13 @@ func (r Rule) fits(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage) bool 
 	name, err := path.Match(r.Name, p.Name)
 	version := r.Version == ""
 	if !version {
-		version, _ = path.Match(r.Version, p.Version) // the pattern was checked when the settings were read
+		version, _ = path.Match(r.Version, p.Version) // The error is impossible: the pattern was checked when the settings were read.
 	}
 	return err == nil && name && version && (r.Ecosystem == "" || r.Ecosystem == string(ecosystem))
 }
 
-// allowed returns an error if a rule forbids a package of a lock. It also checks versions that were published before
-// the rule existed, because a package may turn out to be harmful later.
+// allowed returns an error if a rule forbids a package of a lock. It also checks the locks of versions that were
+// published before the rule existed, because a package may turn out to be harmful later.
 func (s *Service) allowed(workspace string, lock runtimes.Lock) error {
 	for _, p := range lock.Packages {
 		if isMalicious(lock.Ecosystem, p) {

@@ -13,17 +13,18 @@ type Secrets interface {
 	Values(ctx context.Context, workspace string, names ...string) (map[string]string, error)
 }
 
-// Names of the secrets with which a workspace configures its own package index. They are the environment variables of
-// the package tools.
+// These are the names of the secrets with which a workspace configures its own package index. They equal the
+// environment variables of the package tools.
 var (
-	pythonSecrets = []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"} // the first one that is set applies
+	pythonSecrets = []string{"UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"} // the first secret in this list that is set applies
 	npmSecrets    = []string{"NPMRC", "NPM_CONFIG_REGISTRY", "NPM_TOKEN"}
 )
 
 // Sources reads the package indexes of workspaces from their secrets.
 type Sources struct{ Secrets Secrets }
 
-// Source returns the package index of a workspace, or the zero value if it has none of its own.
+// Source returns the package index of a workspace. If the workspace has no index of its own, Source returns the zero
+// value.
 func (s Sources) Source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (packages.Source, error) {
 	if ecosystem == runtimes.PyPI {
 		values, err := s.Secrets.Values(ctx, workspace, pythonSecrets...)
@@ -46,7 +47,7 @@ func (s Sources) Source(ctx context.Context, workspace string, ecosystem runtime
 		found.Index = strings.TrimSpace(values["NPM_CONFIG_REGISTRY"])
 	}
 	if values["NPM_TOKEN"] != "" {
-		found.Token, found.Place = strings.TrimSpace(values["NPM_TOKEN"]), "" // the token belongs to the registry that is used
+		found.Token, found.Place = strings.TrimSpace(values["NPM_TOKEN"]), "" // The token belongs to the registry that is used.
 	}
 	return found, nil
 }

@@ -1,6 +1,6 @@
-// Package pins stores which agents other things reference. Nodes of workflows in other systems, tool sets and other
-// agents register their references here. So nobody deletes an agent that is in use, and a deprecation can list the
-// owners who must change their references.
+// Package pins stores which agents are referenced, and by which owners. Nodes of workflows in other systems, tool sets
+// and other agents register their references here. With pins, an agent in use is not deleted by mistake, and a
+// deprecation can list the owners who must change their references.
 package pins
 
 import (
@@ -51,7 +51,7 @@ const (
 	maxReferences = 200
 )
 
-// Request holds all references of an owner. Earlier references that are not in it are removed.
+// Request holds all references of an owner. An earlier reference that is not in the request is removed.
 type Request struct {
 	Owner      string
 	Label      string
@@ -105,7 +105,7 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 	return s.By(ctx, actor, req.Owner)
 }
 
-// explain returns the detail of an error that the caller can fix, and false for any other error.
+// explain returns the detail of an error that the caller can fix. For any other error it returns false.
 func explain(err error) (fault.Detail, bool) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {
@@ -149,7 +149,7 @@ func (s *Service) Holding(ctx context.Context, workspace, agentID string) ([]reg
 	return s.resolved(ctx, workspace, pins)
 }
 
-// resolved formats references and adds the versions that they select now.
+// resolved formats references and adds the version that each reference selects now.
 func (s *Service) resolved(ctx context.Context, workspace string, pins []registry.Pin) ([]registry.Pin, error) {
 	refs := make([]registry.Reference, len(pins))
 	for i, p := range pins {

@@ -10,7 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// capability is an effect that a program can have beyond computing. words describes it and begins with a verb.
+// capability is an effect that a program can have beyond computing. words is a text that describes the effect and
+// begins with a verb.
 type capability struct {
 	kind, name, words string
 	file              string
@@ -29,7 +30,7 @@ func powerful(language runtimes.Language, module string) bool {
 	case runtimes.WASM:
 		return !strings.HasPrefix(module, "wasi_snapshot_preview1.")
 	case runtimes.Bash:
-		return true // Bash: the module is another script
+		return true // In Bash, a module is another script.
 	}
 	return slices.ContainsFunc(roots, func(root string) bool { return module == root || strings.HasPrefix(module, root+".") })
 }
@@ -39,7 +40,7 @@ func strongPrograms() []string {
 	return strings.Fields("curl wget nc ncat netcat socat ssh scp sftp ftp telnet rsync sudo su doas docker podman kubectl python python3 perl ruby node php mount umount chroot nsenter unshare systemctl crontab at iptables dd mkfs gdb strace")
 }
 
-// capabilities lists the capabilities of a program, from its settings and its facts.
+// capabilities lists the capabilities of a program. It uses the program's settings and the facts about its code.
 func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	var all []capability
 	add := func(kind, name, words string, at *runtimes.Fact) {
@@ -107,7 +108,7 @@ func capabilities(spec registry.Spec, facts []runtimes.Fact) []capability {
 	return all
 }
 
-// callOf returns the first fact with a call of another agent, nil if there is none.
+// callOf returns the first fact that is a call of another agent, or nil if there is none.
 func callOf(tool string, facts []runtimes.Fact) *runtimes.Fact {
 	names := func(text string) bool {
 		_, ok := specs.ToolOf([]string{tool}, text)
@@ -130,7 +131,8 @@ func callOf(tool string, facts []runtimes.Fact) *runtimes.Fact {
 	return nil
 }
 
-// modules returns the modules that an import may load. "from urllib import request" may load urllib.request.
+// modules returns the modules that an import may load. For example, "from urllib import request" may load
+// urllib.request.
 func modules(f runtimes.Fact) []string {
 	all := []string{f.Name}
 	for name := range f.With {

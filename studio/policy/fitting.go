@@ -14,8 +14,8 @@ var word = regexp.MustCompile(`[a-z0-9_.]{3,}`)
 // maxFitting is the maximum number of rules that Fitting returns.
 const maxFitting = 20
 
-// Fitting returns the rules of a workspace that best match a description, best match first. If no rule has a word of
-// the description, it returns the rules of critical severity.
+// Fitting returns the rules of a workspace that best match a description, best match first. If no rule contains a word
+// of the description, it returns the rules of critical severity.
 func (s *Service) Fitting(ctx context.Context, actor registry.Actor, text string) ([]Rule, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {

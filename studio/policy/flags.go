@@ -15,7 +15,8 @@ const flagsRule = "flags"
 // isFlagFinding reports whether a finding is about a missing safety flag.
 func isFlagFinding(f registry.Finding) bool { return strings.HasPrefix(f.RuleID, flagsRule+"/") }
 
-// missingFlags returns the flags that a program must declare. A flag grants nothing, but tells callers about effects.
+// missingFlags returns the safety flags that a program must declare. A flag grants nothing; it informs callers about
+// effects.
 func missingFlags(spec registry.Spec, facts []runtimes.Fact) []string {
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(spec.SafetyFlags, func(flag string) bool { return slices.Contains(flags, flag) })
@@ -36,7 +37,7 @@ func missingFlags(spec registry.Spec, facts []runtimes.Fact) []string {
 	return missing
 }
 
-// changesRemotely reports whether a call sends data in a way that usually changes something at another service.
+// changesRemotely reports whether a call sends data in a way that usually changes something at a remote service.
 func changesRemotely(f runtimes.Fact) bool {
 	if f.Kind != runtimes.CallFact {
 		return false

@@ -13,7 +13,7 @@ import (
 // maxFindings is the maximum number of findings in a verdict. Further findings are only counted.
 const maxFindings = 200
 
-// ruleSet is the rules and thresholds that apply to a program.
+// ruleSet holds the rules and thresholds that apply to a program.
 type ruleSet struct {
 	rules    []rule
 	names    []string
@@ -21,8 +21,8 @@ type ruleSet struct {
 	settings registry.GateSettings
 }
 
-// judge applies rules to the facts about a program. A rule gives a finding for each place that matches, but its weight
-// counts only once.
+// judge applies rules to the facts about a program. A rule gives one finding for each place that matches, but its
+// weight counts only once in the score.
 func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capability) registry.Verdict {
 	v := registry.Verdict{Findings: []registry.Finding{}, RulePack: strings.Join(set.names, "+"), PolicyVersion: set.version}
 	v.CapabilityChanges = newCapabilities(capabilities(spec, found.Facts), before)
@@ -54,7 +54,7 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 		cost += f.Weight
 	}
 	v.Score = max(0, float64(int((1-cost)*1000+0.5))/1000)
-	v.Decision = set.decide(v) // before the list of findings is cut
+	v.Decision = set.decide(v) // Decide before order cuts the list of findings.
 	set.order(&v)
 	return v
 }
@@ -62,7 +62,7 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 // undecided is the ID of findings about a program that the gate cannot judge.
 const undecided = "undecided"
 
-// apply adds the findings of one rule and returns their cost.
+// apply adds the findings of one rule and returns the amount by which they lower the score.
 func (set ruleSet) apply(r rule, spec registry.Spec, facts []runtimes.Fact, v *registry.Verdict) float64 {
 	finding := registry.Finding{RuleID: r.id(), Severity: r.Severity, Weight: r.weight(), Message: r.Title, Remedy: r.Remedy}
 	seen := map[[2]any]bool{}
@@ -94,7 +94,7 @@ func (set ruleSet) apply(r rule, spec registry.Spec, facts []runtimes.Fact, v *r
 	return 0
 }
 
-// order sorts findings by severity and position, and cuts the list.
+// order sorts findings by severity and position, and cuts the list after maxFindings.
 func (set ruleSet) order(v *registry.Verdict) {
 	rank := func(s registry.Severity) int { return slices.Index(registry.Severities(), s) }
 	slices.SortStableFunc(v.Findings, func(a, b registry.Finding) int {

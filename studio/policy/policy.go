@@ -1,6 +1,6 @@
-// Package policy is the gate. It decides what a program may do before it runs. Parsers in the sandbox find facts about
-// the program, and rules turn facts into findings with a position and a remedy. A program that cannot be analysed is
-// never approved. The sandbox remains the security boundary.
+// Package policy implements the policy gate, which judges a program before it runs. Parsers in the sandbox find facts
+// about the program. Rules turn these facts into findings, each with a position and a remedy. A program that cannot be
+// analysed is never approved. The gate does not replace the sandbox, which remains the security boundary.
 package policy
 
 import (
@@ -42,16 +42,16 @@ type Packs interface {
 	DeleteRulePack(ctx context.Context, workspace, name string) error
 }
 
-// Inspector returns facts about programs, which it finds in the sandbox.
+// Inspector determines facts about programs by parsing them in the sandbox.
 type Inspector interface {
 	Facts(ctx context.Context, req inspect.Request) (inspect.Facts, error)
 }
 
-// Rules returns which rules apply to a program.
+// Rules determines which rules apply to a program.
 type Rules interface {
 	// Restricted reports whether the pack restricted applies to a program.
 	Restricted(workspace string, spec registry.Spec) bool
-	// Rules returns the rules that restrict a program while it runs, nil for none.
+	// Rules returns the rules that restrict a program while it runs, or nil if there are none.
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 }
 
@@ -84,7 +84,7 @@ type workspace struct {
 	packs    map[string]Pack
 
 	mu       sync.RWMutex
-	verdicts map[string]registry.Verdict // verdicts about the content of versions, by digest
+	verdicts map[string]registry.Verdict // verdicts about the content of versions, by content digest
 }
 
 const (
@@ -118,7 +118,7 @@ func Defaults() registry.GateSettings {
 	}
 }
 
-// of returns the gate of a workspace. It reads it from the database only the first time.
+// of returns the gate of a workspace. It reads the gate from the database only the first time.
 func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	s.mu.RLock()
 	w, before := s.workspaces[id], s.forgotten
@@ -145,7 +145,7 @@ func (s *Service) of(ctx context.Context, id string) (*workspace, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.forgotten == before { // otherwise the settings may have changed since the read
+	if s.forgotten == before { // If the counter differs, the settings may have changed since they were read, so they are not cached.
 		s.workspaces[id] = w
 	}
 	return w, nil
@@ -158,7 +158,8 @@ func (s *Service) forget(id string) {
 	delete(s.workspaces, id)
 }
 
-// ForgetAll clears the cached settings and packs of all workspaces, because another server has changed some.
+// ForgetAll clears the cached settings and packs of all workspaces. It is called when another server has changed some
+// of them.
 func (s *Service) ForgetAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,8 +176,8 @@ func (s *Service) Settings(ctx context.Context, workspace string) (registry.Gate
 	return w.settings, nil
 }
 
-// SetSettings changes the settings of a workspace. Every pack must exist. Error: Conflict if the revision is not the
-// stored one.
+// SetSettings changes the gate settings of a workspace. Every pack that the settings name must exist. Error: Conflict
+// if the given revision is not the stored one.
 func (s *Service) SetSettings(ctx context.Context, actor registry.Actor, settings registry.GateSettings) (registry.GateSettings, error) {
 	w, err := s.of(ctx, actor.Workspace)
 	if err != nil {
@@ -242,8 +243,8 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]PackInfo, e
 // maxPacks is the maximum number of packs of one workspace.
 const maxPacks = 50
 
-// PutPack stores a pack of a workspace. An invalid pack is rejected with line and reason, and the stored one is
-// unchanged.
+// PutPack stores a rule pack of a workspace. If the pack is invalid, the error has line and reason, and the stored pack
+// stays unchanged.
 func (s *Service) PutPack(ctx context.Context, actor registry.Actor, name, source string) (Pack, error) {
 	pack, err := Parse([]byte(source))
 	if err != nil {
@@ -266,7 +267,7 @@ func (s *Service) PutPack(ctx context.Context, actor registry.Actor, name, sourc
 	return pack, s.Packs.PutRulePack(ctx, registry.RulePack{Workspace: actor.Workspace, Name: name, Source: source, UpdatedAt: s.Now(), UpdatedBy: actor.Name})
 }
 
-// DeletePack removes a pack that the settings do not use.
+// DeletePack deletes a rule pack. It refuses to delete a pack that the settings use.
 func (s *Service) DeletePack(ctx context.Context, actor registry.Actor, name string) error {
 	settings, _, err := s.Store.GateSettings(ctx, actor.Workspace)
 	if err != nil {
@@ -279,7 +280,7 @@ func (s *Service) DeletePack(ctx context.Context, actor registry.Actor, name str
 	return s.Packs.DeleteRulePack(ctx, actor.Workspace, name)
 }
 
-// rulesFor returns the rules that apply to a program: the packs of its workspace, and the pack restricted if the
+// rulesFor returns the rules that apply to a program: the packs of its workspace, and the pack "restricted" if the
 // program must follow it.
 func (s *Service) rulesFor(w *workspace, id string, spec registry.Spec) (ruleSet, error) {
 	set := ruleSet{settings: w.settings}

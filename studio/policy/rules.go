@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Pack is a set of rules. The JSON names are also the names in its YAML source.
+// Pack is a set of rules. Its JSON field names are also the field names in YAML.
 type Pack struct {
 	Name  string `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name of the pack; unique in the workspace."`
 	Title string `json:"title,omitempty" jsonschema:"maxLength=200"`
 	Rules []Rule `json:"rules" jsonschema:"minItems=1,maxItems=500"`
 }
 
-// Rule selects facts about a program and makes findings of them.
+// Rule selects facts about a program and turns each of them into a finding.
 type Rule struct {
 	ID       string              `json:"id" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Unique in the pack."`
 	Title    string              `json:"title" jsonschema:"minLength=1,maxLength=300,description=What is wrong. The sentence that a person reads."`
@@ -28,7 +28,7 @@ type Rule struct {
 	Remedy   string              `json:"remedy" jsonschema:"minLength=1,maxLength=500,description=How to fix it."`
 }
 
-// Match selects facts. In every name and value * matches any text, and a leading ! negates the pattern.
+// Match selects facts. In every name and value, * matches any text, and a leading ! negates the pattern.
 type Match struct {
 	Fact    []runtimes.FactKind `json:"fact" jsonschema:"minItems=1,description=Kinds of facts."`
 	Name    []string            `json:"name,omitempty" jsonschema:"maxItems=500,description=Names of facts. Absent: all."`
@@ -48,7 +48,7 @@ type rule struct {
 // glob is a compiled pattern that matches a text.
 type glob struct {
 	not  bool
-	text string // exact text, if it has no *
+	text string // exact text to match if the pattern has no *
 	like *regexp.Regexp
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Trial is a program with which a person tries rules. Without a pack and a source, the active rules of the workspace
-// apply.
+// Trial is a program with which a person tries out rules. If neither a pack nor a source is given, the active rules of
+// the workspace apply.
 type Trial struct {
 	Language runtimes.Language
 	Code     string
-	Pack     string // name of a pack, which need not be active
-	Rule     string // ID of the only rule to try, "" for all rules of the pack
-	Source   string // YAML of a pack, which need not be stored
+	Pack     string // name of a pack; it need not be active
+	Rule     string // ID of a single rule to try, or "" for all rules of the pack
+	Source   string // YAML of a pack; it need not be stored
 }
 
 // Try returns the verdict about a program and stores nothing. A rule applies even if the workspace has disabled it. An
@@ -42,7 +42,7 @@ func (s *Service) Try(ctx context.Context, actor registry.Actor, trial Trial) (r
 	return s.judge(ctx, tried, actor.Workspace, spec, &spec)
 }
 
-// tried returns the gate of a workspace with only the pack of a trial.
+// tried returns the gate of a workspace with only the rules of a trial.
 func (s *Service) tried(w *workspace, trial Trial) (*workspace, error) {
 	name, pack := trial.Pack, Pack{}
 	if trial.Source != "" {

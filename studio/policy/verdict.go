@@ -11,19 +11,20 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// importRule is the rule of the pack restricted whose list of modules a program may shorten.
+// importRule is the ID of the rule in the pack "restricted" that limits imports. A program may shorten the rule's list
+// of modules.
 const importRule = "import"
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// allowedImports returns the modules that a program may import: the listed ones, their submodules, and the program's
-// own files.
+// allowedImports returns the modules that a program may import. These are the listed modules, their submodules, and the
+// program's own files.
 func allowedImports(listed []string, spec registry.Spec) []string {
 	allowed := []string{"__future__"}
 	for _, name := range listed {
 		allowed = append(allowed, name, name+".*")
 		for at := strings.LastIndexByte(name, '.'); at > 0; at = strings.LastIndexByte(name[:at], '.') {
-			allowed = append(allowed, name[:at]) // for "from urllib import parse"
+			allowed = append(allowed, name[:at]) // Also allow parent modules, as in "from urllib import parse".
 		}
 	}
 	for file := range spec.Files {
@@ -36,7 +37,7 @@ func allowedImports(listed []string, spec registry.Spec) []string {
 }
 
 // Judge returns the verdict about a program in a workspace. before is the spec whose capabilities are already approved,
-// nil for none.
+// or nil if there is none.
 func (s *Service) Judge(ctx context.Context, id string, spec registry.Spec, before *registry.Spec) (registry.Verdict, error) {
 	w, err := s.of(ctx, id)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Service) Version(ctx context.Context, id string, spec registry.Spec) (s
 	return set.version, err
 }
 
-// factsOf returns the facts about a program. They are cached by its code digest.
+// factsOf returns the facts about a program. The facts are cached by the code digest of the program.
 func (s *Service) factsOf(ctx context.Context, spec registry.Spec) (inspect.Facts, error) {
 	code, err := digest.Code(spec.Files, spec.Entrypoint)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// rule is the rule that errors of the file functions name.
+// rule is the name of the rule in errors of the file functions.
 const rule = "files"
 
 // pieceBytes is the size of the pieces in which a large file is read, in bytes.
 const pieceBytes = 256 << 10
 
-// Functions lists the host functions that read files, and those that need the permission to write.
+// Functions lists the host functions that read files and the host functions that need the permission to write.
 func Functions() (read, write []string) {
 	return []string{"readFile", "listDir", "fileExists", "searchFiles", "searchContent"}, []string{"writeFile", "deleteFile", "submitResult"}
 }
@@ -41,25 +41,25 @@ func NotGranted(name, project string, write bool) *runtimes.CallError {
 	return &runtimes.CallError{Code: string(runtimes.Denied), Message: message, Rule: rule, Remedy: remedy}
 }
 
-// call holds the arguments of a host call. It has a field for every argument of every function. A function rejects the
+// call holds the arguments of a host call. It has one field for every argument of any function. A function rejects
 // arguments that it does not use.
 type call struct {
 	Path         *string  `json:"path,omitempty"`
 	Content      *string  `json:"content,omitempty"`
-	More         bool     `json:"more,omitempty"` // writeFile: another part of the content follows
+	More         bool     `json:"more,omitempty"` // for writeFile: another part of the content follows
 	Offset       int64    `json:"offset,omitempty"`
 	Pattern      *string  `json:"pattern,omitempty"`
 	Summary      *string  `json:"summary,omitempty"`
 	ChangedFiles []string `json:"changedFiles,omitempty"`
 }
 
-// Piece is a part of a file. Next is the offset of the next part in bytes, or 0 after the last part.
+// Piece is a part of a file. Next is the offset in bytes of the following part, or 0 if there is none.
 type Piece struct {
 	Content string `json:"content"`
 	Next    int64  `json:"next"`
 }
 
-// Call executes one host call. facts describe the call for the events of the run.
+// Call executes one host call. facts holds the details of the call for the events of the run.
 func (o *Session) Call(ctx context.Context, name string, args json.RawMessage) (result json.RawMessage, facts runtimes.CallData, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func refuse(name, format string, args ...any) error {
 	return &runtimes.CallError{Code: "invalid_arguments", Message: name + ": " + fmt.Sprintf(format, args...), Rule: rule}
 }
 
-// clean returns the normal form of a path that a program has sent.
+// clean returns the normal form of a path that a program has passed.
 func clean(name string, path *string) (string, error) {
 	if path == nil {
 		return "", refuse(name, "path is missing.")
@@ -145,7 +145,7 @@ func (o *Session) readFile(ctx context.Context, c call) (any, int64, error) {
 		}
 		piece, next = piece[:end], c.Offset+int64(end)
 	}
-	if !utf8.Valid(piece) || next == c.Offset && next > 0 { // the offset is in the middle of a character, or the file is not text
+	if !utf8.Valid(piece) || next == c.Offset && next > 0 { // The offset is in the middle of a character, or the file is not text.
 		return nil, 0, refuse("readFile", "offset must be the start of a part of UTF-8 text.")
 	}
 	return Piece{Content: string(piece), Next: next}, int64(len(piece)), nil
@@ -194,7 +194,7 @@ func (o *Session) deleteFile(c call) (any, error) {
 	return true, nil
 }
 
-// folder returns the normal form of a folder, "" for the whole project. A single slash also means the whole project.
+// folder returns the normal form of a folder's path. Both "" and a single slash mean the whole project.
 func folder(name string, path *string) (string, error) {
 	if path == nil || *path == "" || *path == "." || *path == "./" || *path == "/" {
 		return "", nil
@@ -288,8 +288,8 @@ func (o *Session) submitResult(c call) (any, error) {
 	return true, nil
 }
 
-// OpenError returns the program's error if the overlay of a run cannot be opened because of the program. For an error
-// of the server it returns nil.
+// OpenError returns the error to report to the program if the program itself is the reason that the overlay cannot be
+// opened. For an error of the server it returns nil.
 func OpenError(project string, err error) *runtimes.ProgramError {
 	switch {
 	case fault.Is(err, fault.NotFound):

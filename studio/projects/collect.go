@@ -13,8 +13,8 @@ import (
 // Garbage finds and deletes contents that are no longer referenced.
 type Garbage interface {
 	ContentOwners(ctx context.Context) ([]string, error)
-	// Roots returns the referenced trees and files. It ignores overlays that were rejected or that expired before the
-	// time ended.
+	// Roots returns the trees and files that are still referenced. It ignores overlays that were rejected or that expired
+	// before the time ended.
 	Roots(ctx context.Context, workspace string, ended time.Time) (trees, files []string, err error)
 	ContentBytes(ctx context.Context, workspace string, digests []string) (int64, error)
 	OldContents(ctx context.Context, workspace, after string, before time.Time, limit int) ([]string, error)
@@ -22,16 +22,16 @@ type Garbage interface {
 }
 
 const (
-	// keepContents is how long unreferenced contents are kept. An import or a run stores contents before the project or
-	// the overlay that references them. If a content exists already, storing it again renews its age.
+	// keepContents is how long contents without a reference are kept. An import or a run stores contents before it stores
+	// the project or the overlay that references them. If a content exists already, storing it again renews its age.
 	keepContents    = 2 * time.Hour
 	collectedAtOnce = 200 // maximum number of contents that one transaction deletes
 )
 
-// Collect deletes contents that no project references any more, for example those of deleted projects and failed
-// imports. It returns their number.
+// Collect deletes contents that no project references, for example those of deleted projects and failed imports. It
+// returns the number of deleted contents.
 func (s *Service) Collect(ctx context.Context) (int, error) {
-	before := s.Now().Add(-keepContents) // before the roots are read, so that contents stored in the meantime are kept
+	before := s.Now().Add(-keepContents) // Set the limit before the references are read, so that contents stored in the meantime are kept.
 	owners, err := s.Garbage.ContentOwners(ctx)
 	if err != nil {
 		return 0, err
@@ -47,8 +47,8 @@ func (s *Service) Collect(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// CollectWorkspace deletes the unreferenced contents of a workspace. Overlays that were rejected or that expired before
-// the time ended do not count as references. With dry it only counts the contents.
+// CollectWorkspace deletes the contents of a workspace that have no reference. Overlays that were rejected or that
+// expired before the time ended do not count as references. If dry is set, it only counts the contents.
 func (s *Service) CollectWorkspace(ctx context.Context, workspace string, ended time.Time, dry bool) (registry.Garbage, error) {
 	return s.collect(ctx, workspace, s.Now().Add(-keepContents), ended, dry)
 }
@@ -81,8 +81,8 @@ func (s *Service) collect(ctx context.Context, workspace string, before, ended t
 	return g, ctx.Err()
 }
 
-// named returns the digests of all referenced contents of a workspace. It reads the trees one by one, so that only one
-// is in memory.
+// named returns the digests of all contents that a workspace references. It reads the trees one by one, so that only
+// one tree is in memory.
 func (s *Service) named(ctx context.Context, workspace string, ended time.Time) (map[string]bool, error) {
 	trees, files, err := s.Garbage.Roots(ctx, workspace, ended)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Service) named(ctx context.Context, workspace string, ended time.Time) 
 			return nil, err
 		}
 		tree := registry.Tree{}
-		if err := json.Unmarshal(found[digest], &tree); err != nil { // return an error, so that nothing is deleted: the files of the tree are unknown
+		if err := json.Unmarshal(found[digest], &tree); err != nil { // Return an error, so that nothing is deleted: without the tree, its files are unknown.
 			return nil, fmt.Errorf("read tree %s: %w", digest, err)
 		}
 		for _, file := range tree {

@@ -30,11 +30,11 @@ type FileDifference struct {
 	Size    int64                  `json:"size" doc:"Bytes of the new file."`
 }
 
-// Decision selects files of an overlay. By default it selects all open ones.
+// Decision selects files of an overlay. By default it selects all files without a decision.
 type Decision struct {
 	Files    []string
 	Summary  string
-	Revision int64 // revision of the overlay that the person has read; 0 for any
+	Revision int64 // revision of the overlay that the person has read; 0 accepts any revision
 }
 
 // ListOverlays returns a page of a project's overlays, newest first. Error: NotFound.
@@ -65,7 +65,7 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, project, id st
 	return diff, nil
 }
 
-// reviewed is an overlay, with the trees with which it is compared.
+// reviewed is an overlay together with the trees with which it is compared.
 type reviewed struct {
 	service    *Service
 	project    registry.Project
@@ -86,7 +86,7 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, project, id 
 	return &reviewed{s, p, overlay, base, head}, err
 }
 
-// threeSides holds three states of a file: as the run read it, as it is in the project now, and as the run left it.
+// threeSides holds three states of a file: as the run read it, as it is in the project now, and as the run changed it.
 type threeSides struct{ base, project, overlay side }
 
 func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (threeSides, error) {
@@ -113,10 +113,12 @@ func (r *reviewed) sides(ctx context.Context, entry registry.OverlayEntry) (thre
 	return three, nil
 }
 
-// maxShown is the maximum size in bytes of the differences in one answer, because the answer is built in memory.
+// maxShown is the maximum total size in bytes of the differences in one answer. It limits memory, because the answer is
+// built in memory.
 const maxShown = 16 << 20
 
-// difference describes the change of one file. shown is the number of bytes of differences in the answer so far.
+// difference describes the change of one file. shown is the number of bytes of differences that the answer already
+// contains.
 func (t threeSides) difference(entry registry.OverlayEntry, whole registry.OverlayStatus, shown *int) FileDifference {
 	_, how := merge(t.base, t.project, t.overlay)
 	d := FileDifference{
@@ -136,9 +138,9 @@ func (t threeSides) difference(entry registry.OverlayEntry, whole registry.Overl
 	return d
 }
 
-// Accept applies all open files of an overlay, or the selected ones, to the project. If the project has changed the
-// same lines, nothing is applied and the error is Conflict, with both sides. Errors: NotFound; Conflict; InvalidInput;
-// StorageFull.
+// Accept applies the selected files of an overlay to the project, by default all files without a decision. If the
+// project has changed the same lines, Accept applies nothing and returns Conflict with both sides. Errors: NotFound;
+// Conflict; InvalidInput; StorageFull.
 func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
 	if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
 		return registry.Overlay{}, err
@@ -156,7 +158,7 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id 
 	if err != nil {
 		return registry.Overlay{}, err
 	}
-	if digest == r.project.Tree { // the project already has all these changes
+	if digest == r.project.Tree { // The project already contains all these changes.
 		return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
 	}
 	change := s.after(&r.project, tree, digest, r.head, actor)
@@ -167,7 +169,8 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, project, id 
 	return r.overlay, s.Changes.ChangeProject(ctx, r.project, change, &r.overlay)
 }
 
-// Reject rejects all open files of an overlay, or the selected ones. Errors: NotFound; Conflict; InvalidInput.
+// Reject rejects the selected files of an overlay, by default all files without a decision. Errors: NotFound; Conflict;
+// InvalidInput.
 func (s *Service) Reject(ctx context.Context, actor registry.Actor, project, id string, d Decision) (registry.Overlay, error) {
 	r, selected, err := s.choose(ctx, actor, project, id, d)
 	if err != nil {
@@ -177,7 +180,7 @@ func (s *Service) Reject(ctx context.Context, actor registry.Actor, project, id 
 	return r.overlay, s.Decisions.DecideOverlay(ctx, r.overlay)
 }
 
-// choose reads an overlay, and returns it with the indexes of the selected files.
+// choose reads an overlay and returns the overlay with the indexes of the selected files.
 func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id string, d Decision) (*reviewed, []int, error) {
 	if err := checkText("/summary", d.Summary); err != nil {
 		return nil, nil, err
@@ -254,8 +257,8 @@ func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, er
 	return tree, r.service.put(ctx, r.overlay.Workspace, merged)
 }
 
-// decide sets the status of the selected files. The overlay ends when no file is open: as accepted if at least one file
-// was accepted, else as rejected.
+// decide sets the status of the selected files. When every file has a decision, the overlay ends. It ends as accepted
+// if at least one file was accepted, else as rejected.
 func (r *reviewed) decide(selected []int, status registry.OverlayStatus, actor registry.Actor) {
 	now := r.service.Now()
 	r.overlay.Entries = slices.Clone(r.overlay.Entries)

@@ -33,17 +33,17 @@ type ImportedProject struct {
 	Skipped []string         `json:"skipped" doc:"Entries of the archive that are no plain files: links, devices, and folders .git."`
 }
 
-// ImportRequest describes an import. If no project has the name, the import creates it.
+// ImportRequest describes an import. If no project has the given name, the import creates a project.
 type ImportRequest struct {
 	Name        string
 	Description string
 	Summary     string
-	Strip       bool      // remove the top folder that contains all files, as in archives of repositories
-	Archive     io.Reader // tar, tar.gz, zip or git bundle
+	Strip       bool      // whether to remove a top folder that contains all files, as in archives of repositories
+	Archive     io.Reader // format: tar, tar.gz, zip or git bundle
 }
 
-// Import replaces the files of a project by those of an archive, or by the commit in a git bundle. The history keeps
-// the earlier files. Links are skipped and reported. Errors: InvalidInput; Conflict; StorageFull.
+// Import replaces the files of a project by the files of an archive, or of the commit in a git bundle. The project's
+// history keeps the earlier files. Links are skipped and reported. Errors: InvalidInput; Conflict; StorageFull.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, req ImportRequest) (ImportedProject, error) {
 	if problem := specs.CheckProjectName(req.Name); problem != "" {
 		return ImportedProject{}, fault.Invalid("/project", "%s", problem)
@@ -115,7 +115,7 @@ func checkText(field, text string) error {
 	return registry.CheckText(field, text)
 }
 
-// after sets the new tree of a project and returns the record of the change.
+// after puts the new tree into the project and returns the record of the change.
 func (s *Service) after(p *registry.Project, tree registry.Tree, digest string, before registry.Tree, actor registry.Actor) registry.ProjectChange {
 	p.Tree, p.Change, p.UpdatedAt = digest, p.Change+1, s.Now()
 	p.Files, p.Bytes = size(tree)
@@ -154,18 +154,18 @@ type importer struct {
 	tree      registry.Tree
 	bytes     int64
 	skipped   []string
-	source    string // commit of a git bundle, "" for other archives
+	source    string // commit of a git bundle; "" for other archives
 	batch     []registry.Content
 	batched   int
 }
 
-// storeError is an error of the database, which must not be reported as an error of the archive.
+// storeError wraps an error of the database, so that it is not reported as an error of the archive.
 type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }
 
-// keepsItsReason reports whether an error is returned unchanged: it has a reason for the client, or the database or a
-// temporary file failed.
+// keepsItsReason reports whether an error is returned unchanged. This is so if the error has a reason for the client,
+// or if the database or a temporary file failed.
 func keepsItsReason(err error) bool {
 	var known *fault.Error
 	var stored storeError
@@ -173,7 +173,7 @@ func keepsItsReason(err error) bool {
 	return errors.As(err, &known) || errors.As(err, &stored) || errors.As(err, &file)
 }
 
-// errArchive returns the error for a malformed archive. It omits the details of the cause.
+// errArchive returns the error for a malformed archive. It omits the details of the underlying error.
 func errArchive(err error) error {
 	if keepsItsReason(err) {
 		return err
@@ -181,7 +181,7 @@ func errArchive(err error) error {
 	return fault.Invalid("/archive", "must be a complete tar, tar.gz or zip archive, or git bundle, of at most %d MiB.", MaxUpload>>20)
 }
 
-// zipSignature is the start of a zip archive.
+// zipSignature is the sequence of bytes with which a zip archive starts.
 const zipSignature = "PK\x03\x04"
 
 func (i *importer) read(from io.Reader) error {
@@ -207,7 +207,7 @@ func (i *importer) read(from io.Reader) error {
 	return i.store()
 }
 
-// maxUnpacked is the maximum number of unpacked bytes of an archive, including skipped entries.
+// maxUnpacked is the maximum total size in bytes of the unpacked entries of an archive, including skipped entries.
 const maxUnpacked = 4 * MaxBytes
 
 // maxEntries is the maximum number of entries of an archive, including folders and links.
@@ -235,7 +235,8 @@ func (i *importer) tar(from io.Reader) error {
 	}
 }
 
-// zip reads a zip archive. Its list of files is at the end, so the archive is first stored in a temporary file.
+// zip reads a zip archive. It first stores the archive in a temporary file, because the list of files is at the end of
+// the archive.
 func (i *importer) zip(from io.Reader) error {
 	file, err := temporary(i.service.Dir)
 	if err != nil {
@@ -273,8 +274,8 @@ func (i *importer) unzip(entry *zip.File) error {
 	return i.add(entry.Name, -1, content)
 }
 
-// bundle reads the files of the HEAD of a git bundle, or of its only branch. Deltas refer to earlier parts of the
-// bundle, so it is first stored in a temporary file.
+// bundle reads the files of the HEAD of a git bundle, or of its only branch. It first stores the bundle in a temporary
+// file, because deltas refer to earlier parts of the bundle.
 func (i *importer) bundle(from io.Reader) error {
 	file, err := temporary(i.service.Dir)
 	if err != nil {
@@ -322,7 +323,7 @@ func (i *importer) skip(name string) {
 	}
 }
 
-// add stores one file in the database. It never writes to a path that the archive names.
+// add stores one file in the database. It never writes to the path that the archive names.
 func (i *importer) add(name string, length int64, content io.Reader) error {
 	if slices.Contains(strings.Split(strings.TrimPrefix(path.Clean(name), "./"), "/"), ".git") {
 		if len(i.skipped) == 0 || !strings.HasSuffix(i.skipped[len(i.skipped)-1], ".git") {
@@ -376,14 +377,13 @@ func (i *importer) store() error {
 	return nil
 }
 
-// distinct returns the contents without duplicates.
+// distinct returns the contents without those that occur more than once.
 func distinct(contents []registry.Content) []registry.Content {
 	slices.SortFunc(contents, func(a, b registry.Content) int { return strings.Compare(a.Digest, b.Digest) })
 	return slices.CompactFunc(contents, func(a, b registry.Content) bool { return a.Digest == b.Digest })
 }
 
-// withoutRoot removes the top folder from all paths, if it contains all files. Archives of repositories have such a
-// folder.
+// withoutRoot removes the top folder from all paths if all files are in one top folder, as in archives of repositories.
 func withoutRoot(tree registry.Tree) registry.Tree {
 	root := ""
 	for path := range tree {
@@ -400,7 +400,7 @@ func withoutRoot(tree registry.Tree) registry.Tree {
 	return shorter
 }
 
-// nested returns a path that is both a file and a folder of other files, "" if there is none.
+// nested returns a path that is both a file and a folder of other files, or "" if there is none.
 func nested(tree registry.Tree) string {
 	for name := range tree {
 		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {

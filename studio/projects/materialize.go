@@ -21,7 +21,7 @@ type Materialized struct {
 	tree      registry.Tree
 }
 
-// Materialize returns the files that a run read, with the run's changes. Error: NotFound.
+// Materialize returns the files that a run read, together with the run's changes. Error: NotFound.
 func (s *Service) Materialize(ctx context.Context, actor registry.Actor, project, id string) (*Materialized, error) {
 	r, err := s.review(ctx, actor, project, id)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m *Materialized) Write(ctx context.Context, to io.Writer) error {
 }
 
 // ReadBack replaces the changes of an overlay. The new changes are the differences between the files that the run read
-// and those of the archive. The archive must not contain links, because a link in place of a file would look like a
+// and the files of the archive. An archive with links is rejected, because a link in place of a file would look like a
 // deletion. Errors: NotFound; Conflict; InvalidInput; StorageFull.
 func (s *Service) ReadBack(ctx context.Context, actor registry.Actor, project, id string, archive io.Reader) (registry.Overlay, error) {
 	if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {

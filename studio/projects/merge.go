@@ -9,7 +9,7 @@ import (
 // maxMerged is the maximum size in bytes of a text that is compared line by line.
 const maxMerged = 1 << 20
 
-// side is one state of a file: its content, or that it does not exist.
+// side is one state of a file: either its content, or the fact that the file does not exist.
 type side struct {
 	exists bool
 	digest string
@@ -25,10 +25,10 @@ func (s side) comparable() bool { return len(s.text) <= maxMerged && utf8.Valid(
 type outcome string
 
 const (
-	cleanOutcome    outcome = "clean"    // the project still has the file as the run read it
-	sameOutcome     outcome = "same"     // the project already has the proposed file
-	mergedOutcome   outcome = "merged"   // both sides changed different lines
-	conflictOutcome outcome = "conflict" // both sides changed the same lines, or one deleted a file that the other changed
+	cleanOutcome    outcome = "clean"    // the project's file is unchanged since the run read it
+	sameOutcome     outcome = "same"     // the project's file already has the proposed content
+	mergedOutcome   outcome = "merged"   // the run and the project changed different lines
+	conflictOutcome outcome = "conflict" // the run and the project changed the same lines, or one deleted a file that the other changed
 )
 
 // merge merges the change that a run proposes with the changes of the project since the run read the file.
@@ -57,8 +57,8 @@ func merge(base, project, overlay side) (side, outcome) {
 	return side{exists: true, text: []byte(merged)}, mergedOutcome
 }
 
-// touch reports whether two sorted lists have different edits that overlap or are adjacent. udiff.Merge would accept
-// two insertions at the same position, although their order is unknown.
+// touch reports whether two sorted lists of edits contain different edits that overlap or are adjacent. This check is
+// needed because udiff.Merge would accept two insertions at the same position, although their order is unknown.
 func touch(x, y []udiff.Edit) bool {
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		a, b := x[i], y[j]
@@ -76,7 +76,8 @@ func touch(x, y []udiff.Edit) bool {
 	return false
 }
 
-// unified returns the difference between two states of a file as a unified diff, "" if it cannot be shown as text.
+// unified returns the difference between two states of a file as a unified diff, or "" if the difference cannot be
+// shown as text.
 func unified(path string, before, after side) string {
 	if !before.comparable() || !after.comparable() {
 		return ""

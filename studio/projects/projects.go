@@ -1,5 +1,6 @@
-// Package projects stores trees of files that programs read, and changes that they propose. A run works on an overlay:
-// it reads the project, and its writes stay separate until a person accepts them.
+// Package projects stores projects, which are trees of files that programs read, and the changes that programs propose.
+// A run works on an overlay: it reads the files of the project, and its writes are stored separately until a person
+// accepts them.
 package projects
 
 import (
@@ -14,29 +15,29 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// Limits of projects and overlays.
+// These are the limits of projects and overlays.
 const (
 	MaxFileBytes    = 10 << 20
 	MaxFiles        = 20_000
 	MaxBytes        = 256 << 20
-	MaxProjects     = 200   // maximum projects of a workspace
-	MaxOpen         = 1_000 // maximum open overlays of a project
-	MaxEdits        = 5_000 // maximum changed files of an overlay
+	MaxProjects     = 200   // maximum number of projects of a workspace
+	MaxOpen         = 1_000 // maximum number of open overlays of a project
+	MaxEdits        = 5_000 // maximum number of changed files of an overlay
 	MaxOverlayBytes = 64 << 20
-	MaxSpoolBytes   = 4 * MaxOverlayBytes // all writes of a run, including those that later writes replaced
-	maxText         = 4_000               // maximum bytes of a description or a summary
-	maxPaths        = 500                 // maximum paths in the record of a change
-	batchBytes      = 4 << 20             // bytes of contents in one transaction
+	MaxSpoolBytes   = 4 * MaxOverlayBytes // maximum bytes that a run may write, including content that later writes replaced
+	maxText         = 4_000               // maximum size in bytes of a description or a summary
+	maxPaths        = 500                 // maximum number of paths in the record of a change
+	batchBytes      = 4 << 20             // maximum bytes of contents in one transaction
 )
 
-// Store reads and creates projects.
+// Store creates, reads and deletes projects.
 type Store interface {
 	CreateProject(ctx context.Context, p registry.Project, first registry.ProjectChange) error
 	Projects(ctx context.Context, workspace string) ([]registry.Project, error)
 	Project(ctx context.Context, workspace, name string) (registry.Project, error)
 }
 
-// Changes changes projects and stores their history.
+// Changes stores the changes of projects and their history.
 type Changes interface {
 	ChangeProject(ctx context.Context, p registry.Project, change registry.ProjectChange, decided *registry.Overlay) error
 	ProjectChanges(ctx context.Context, workspace, project, cursor string, limit int) (registry.ChangePage, error)
@@ -50,7 +51,7 @@ type Overlays interface {
 	Overlays(ctx context.Context, workspace, project string, status registry.OverlayStatus, cursor string, limit int) (registry.OverlayPage, error)
 }
 
-// Decisions stores the ends of overlays.
+// Decisions stores decisions about overlays.
 type Decisions interface {
 	DecideOverlay(ctx context.Context, o registry.Overlay) error
 	ExpireOverlays(ctx context.Context, now time.Time) (int, error)
@@ -87,8 +88,8 @@ type Options struct {
 // Service manages projects. It is safe for concurrent use.
 type Service struct {
 	Options
-	trees *lru.Cache[string, registry.Tree] // by workspace and digest; entries never change
-	files *lru.Cache[string, []byte]        // by workspace and digest; entries never change
+	trees *lru.Cache[string, registry.Tree] // trees, by workspace and digest; entries never change
+	files *lru.Cache[string, []byte]        // file contents, by workspace and digest; entries never change
 }
 
 // New returns a service.
@@ -147,7 +148,7 @@ func (s *Service) File(ctx context.Context, actor registry.Actor, name, path str
 	return s.content(ctx, actor.Workspace, file.Digest)
 }
 
-// tree reads the list of files with this digest.
+// tree reads the list of files that has the given digest.
 func (s *Service) tree(ctx context.Context, workspace, digest string) (registry.Tree, error) {
 	key := workspace + " " + digest
 	if tree, ok := s.trees.Get(key); ok {
@@ -175,8 +176,8 @@ func (s *Service) putTree(ctx context.Context, workspace string, tree registry.T
 	return digest, s.put(ctx, workspace, []registry.Content{{Digest: digest, Bytes: text}})
 }
 
-// put stores contents and adds their size to the quota. It also adds contents that exist already; the next measurement
-// corrects this.
+// put stores contents and adds their size to the workspace's usage. Contents that existed already are added too; the
+// next measurement of the storage corrects this.
 func (s *Service) put(ctx context.Context, workspace string, contents []registry.Content) error {
 	contents = distinct(contents)
 	if err := s.Contents.PutContents(ctx, workspace, contents, s.Now()); err != nil {
@@ -190,7 +191,7 @@ func (s *Service) put(ctx context.Context, workspace string, contents []registry
 	return nil
 }
 
-// content reads a content and checks it against its digest.
+// content reads a content and checks that it matches its digest.
 func (s *Service) content(ctx context.Context, workspace, digest string) ([]byte, error) {
 	found, err := s.contents(ctx, workspace, []string{digest})
 	return found[digest], err
@@ -239,7 +240,7 @@ func checkSize(tree registry.Tree) error {
 	return nil
 }
 
-// Expire ends the overlays of all workspaces that nobody decided in time.
+// Expire ends the overlays, in all workspaces, about which nobody decided in time.
 func (s *Service) Expire(ctx context.Context) (int, error) {
 	return s.Decisions.ExpireOverlays(ctx, s.Now())
 }

@@ -12,22 +12,22 @@ import (
 
 const (
 	maxPattern      = 512
-	maxInstructions = 2_000 // maximum size of a compiled expression: the time to match a line is proportional to it
+	maxInstructions = 2_000 // maximum size of a compiled expression; limits the time to match a line, which is proportional to this size
 	maxMatches      = 5_000
-	maxLine         = 500      // maximum bytes of a line in a result
-	searchBatch     = 256      // maximum number of files that are read together, with at most batchBytes
-	longLine        = 16 << 10 // size in bytes up to which a line is matched without checking ctx
+	maxLine         = 500      // maximum size in bytes of a line in a result
+	searchBatch     = 256      // maximum number of files that are read together; their total size is at most batchBytes
+	longLine        = 16 << 10 // number of bytes that are matched before ctx is checked
 )
 
-// Match is a line that a search found.
+// Match is a line that a search has found.
 type Match struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
 
-// glob compiles a pattern with *, **, ? and [...]. * matches any text without a slash, and ** any text. Matching takes
-// linear time.
+// glob compiles a file pattern with *, **, ? and [...]. A * matches any text without a slash, and ** matches any text.
+// Matching takes linear time.
 func glob(pattern string) (*regexp.Regexp, string) {
 	if len(pattern) == 0 || len(pattern) > maxPattern || !utf8.ValidString(pattern) {
 		return nil, "must have 1 to 512 bytes of UTF-8."
@@ -71,7 +71,7 @@ func glob(pattern string) (*regexp.Regexp, string) {
 	return compiled, ""
 }
 
-// expression compiles a regular expression. RE2 expressions match in linear time.
+// expression compiles a regular expression in RE2 syntax. Such expressions match in linear time.
 func expression(pattern string) (*regexp.Regexp, string) {
 	if len(pattern) == 0 || len(pattern) > maxPattern || !utf8.ValidString(pattern) {
 		return nil, "must have 1 to 512 bytes of UTF-8."
@@ -91,7 +91,8 @@ func expression(pattern string) (*regexp.Regexp, string) {
 	return compiled, ""
 }
 
-// search lists the lines of files that match. It stops when there are too many, or when ctx ends.
+// search lists the lines of files that match the expression. It stops when it has found the maximum number of lines, or
+// when ctx ends.
 func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Regexp) (found []Match, tooMany bool, err error) {
 	found = []Match{}
 	for len(paths) > 0 {
@@ -122,8 +123,8 @@ func (o *Session) search(ctx context.Context, paths []string, pattern *regexp.Re
 	return found, false, nil
 }
 
-// batch returns the first files of a list, as many as fit in memory together. digests are those of the files that the
-// program has not changed.
+// batch returns the first files of a list, as many as may be in memory together. It also returns the digests of those
+// files that the program has not changed.
 func (o *Session) batch(paths []string) (batch, digests []string) {
 	bytes := int64(0)
 	for n, path := range paths[:min(searchBatch, len(paths))] {
@@ -139,7 +140,8 @@ func (o *Session) batch(paths []string) (batch, digests []string) {
 	return paths[:min(searchBatch, len(paths))], digests
 }
 
-// matches reports whether a line matches. If ctx ends while a long line is matched, the result has no meaning.
+// matches reports whether a line matches the expression. If ctx ends while a long line is matched, the result is
+// meaningless.
 func matches(ctx context.Context, pattern *regexp.Regexp, line []byte) bool {
 	if len(line) <= longLine {
 		return pattern.Match(line)
@@ -147,7 +149,8 @@ func matches(ctx context.Context, pattern *regexp.Regexp, line []byte) bool {
 	return pattern.MatchReader(&runes{ctx: ctx, rest: line})
 }
 
-// runes reads a line until ctx ends. The regular expression treats the error as the end of the text.
+// runes reads the characters of a line until ctx ends. Then it returns an error, which the regular expression treats as
+// the end of the text.
 type runes struct {
 	ctx  context.Context
 	rest []byte

@@ -16,25 +16,25 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// Session is the overlay of a run. Reads return the files of the project, except for those that the run has written or
-// deleted. Changes stay in the session. It uses no path of this machine for the project's files. It is safe for
-// concurrent use.
+// Session is the overlay of one run. Reads return the files of the project, except for files that the run has written
+// or deleted. Changes are stored in the session. The session never uses a path of this machine for a file of the
+// project. It is safe for concurrent use.
 type Session struct {
 	service *Service
 	project registry.Project
 	base    registry.Tree
-	sorted  []string // sorted paths of the base
+	sorted  []string // paths of the files in base, sorted
 	write   bool
 
 	mu       sync.Mutex
 	edits    map[string]edit
-	spool    *os.File // contents of the edits, one after the other
+	spool    *os.File // file with the contents of all edits, one after the other
 	spooled  int64
-	unfinish *parts // a file that the program is sending in parts
+	unfinish *parts // file that the program is sending in several parts; nil if there is none
 	summary  string
 }
 
-// edit is a changed file: the position of its content in the spool, or its deletion.
+// edit is the change of one file: either the position of its content in the spool, or its deletion.
 type edit struct {
 	deleted bool
 	at      int64
@@ -42,7 +42,7 @@ type edit struct {
 	digest  string
 }
 
-// parts collects a file that the program sends in several calls.
+// parts collects the content of a file that the program sends in several calls.
 type parts struct {
 	path string
 	text []byte
@@ -73,8 +73,8 @@ func (s *Service) Open(ctx context.Context, workspace, project string, write boo
 // Project returns the name of the project.
 func (o *Session) Project() string { return o.project.Name }
 
-// Close ends the session and stores its changes as an overlay. If nothing changed, it stores none, and the returned
-// overlay has no ID.
+// Close ends the session and stores its changes as an overlay. If the run changed nothing, Close stores no overlay, and
+// the returned overlay has no ID.
 func (o *Session) Close(ctx context.Context, run registry.Run) (registry.Overlay, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +104,7 @@ func (o *Session) Discard() {
 
 func (o *Session) discard() {
 	if o.spool != nil {
-		_ = o.spool.Close() // the file has no name, so it disappears
+		_ = o.spool.Close() // The file has no name, so it disappears when it is closed.
 		o.spool = nil
 	}
 	o.unfinish = nil
@@ -170,7 +170,7 @@ func (o *Session) spooledText(e edit) ([]byte, error) {
 	return text, nil
 }
 
-// has reports whether a file exists in the program's view.
+// has reports whether a file exists as the program sees the project, with its own changes.
 func (o *Session) has(path string) bool {
 	if e, edited := o.edits[path]; edited {
 		return !e.deleted
@@ -179,7 +179,7 @@ func (o *Session) has(path string) bool {
 	return ok
 }
 
-// text returns the content of a file in the program's view.
+// text returns the content of a file as the program sees the project, with its own changes.
 func (o *Session) text(ctx context.Context, path string) (text []byte, ok bool, err error) {
 	if e, edited := o.edits[path]; edited {
 		if e.deleted {
@@ -196,7 +196,8 @@ func (o *Session) text(ctx context.Context, path string) (text []byte, ok bool, 
 	return text, true, err
 }
 
-// below lists the paths of the files in a folder in the program's view, sorted; "" means the whole project.
+// below lists the paths of the files in a folder, sorted, as the program sees the project with its own changes. The
+// folder "" means the whole project.
 func (o *Session) below(folder string) []string {
 	prefix := ""
 	if folder != "" {
@@ -224,7 +225,7 @@ func (o *Session) below(folder string) []string {
 	return paths
 }
 
-// put writes a file to the overlay. refusal is the reason why this is not allowed, "" if it is.
+// put writes a file to the overlay. If this is not allowed, refusal is the reason, else "".
 func (o *Session) put(path string, text []byte) (refusal string, err error) {
 	switch {
 	case len(text) > MaxFileBytes:
@@ -255,7 +256,7 @@ func (o *Session) put(path string, text []byte) (refusal string, err error) {
 	return "", nil
 }
 
-// room returns why the limits of the overlay do not allow one more file, "" if they do.
+// room returns the reason why the limits of the overlay do not allow one more file, or "" if they do.
 func (o *Session) room(path string, more int64) string {
 	total := more
 	for at, e := range o.edits {
@@ -275,7 +276,7 @@ func (o *Session) room(path string, more int64) string {
 	return ""
 }
 
-// remove deletes a file in the overlay. refusal is the reason why this is not allowed, "" if it is.
+// remove deletes a file in the overlay. If this is not allowed, refusal is the reason, else "".
 func (o *Session) remove(path string) (refusal string) {
 	if _, again := o.edits[path]; !again && len(o.edits) >= MaxEdits {
 		return fmt.Sprintf("One run may change at most %d files.", MaxEdits)

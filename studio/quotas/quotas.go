@@ -1,6 +1,6 @@
-// Package quotas enforces the quotas of workspaces: concurrent runs, runs and CPU time per day, and stored bytes. It
-// reads the usage of a workspace from the database once and then counts in memory, so that a run needs no query.
-// Several servers exchange their counts.
+// Package quotas enforces the quotas of workspaces: concurrent runs, runs per day, CPU time per day, and stored bytes.
+// It reads the usage of a workspace from the database once and then counts in memory, so that a run needs no query. If
+// there are several servers, they exchange their counts.
 package quotas
 
 import (
@@ -32,12 +32,12 @@ type Workspaces interface {
 }
 
 const (
-	measureEvery = time.Hour        // maximum age of a storage measurement
-	measureFull  = 10 * time.Second // maximum age while the quota is exceeded, because data may have been removed since
+	measureEvery = time.Hour        // maximum age of a storage measurement that is used
+	measureFull  = 10 * time.Second // maximum age of a measurement that exceeds the quota; it is short because data may have been removed since
 	tryAgain     = time.Second
 )
 
-// Options configures a Service. Defaults are the quotas of workspaces without their own.
+// Options configures a Service. Defaults are the quotas of workspaces that have no quotas of their own.
 type Options struct {
 	Store      Store
 	Ledger     Ledger
@@ -63,20 +63,20 @@ type account struct {
 
 	mu        sync.Mutex
 	loaded    bool
-	outdated  bool // another server may have changed the quotas
+	outdated  bool // whether another server may have changed the quotas
 	limits    registry.OwnQuota
 	quota     registry.Quota
 	live      int64
-	paused    int64     // number of runs that wait for another run, and do not count as live
+	paused    int64     // number of runs that wait for another run and therefore do not count as live
 	day       time.Time // start of the current day in UTC
 	used      registry.DayUse
-	own       registry.DayUse            // usage that this server added to used
-	seen      map[string]registry.DayUse // usage by other server, at the last exchange
+	own       registry.DayUse            // part of used that this server added
+	seen      map[string]registry.DayUse // usage of each other server at the last exchange
 	others    int64                      // number of live runs of other servers
-	recount   bool                       // another server has stopped, and may have counted runs that it did not record
-	shared    registry.ServerUse         // counts that this server stored last
+	recount   bool                       // whether another server has stopped that may have counted runs without recording them
+	shared    registry.ServerUse         // counts that this server stored at the last exchange
 	stored    int64
-	measured  time.Time // zero before the first measurement
+	measured  time.Time // time of the last storage measurement; zero before the first one
 	measuring bool
 }
 
@@ -125,28 +125,28 @@ func (s *Service) turn(a *account) {
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Place is a run's reservation in a quota. Exactly one of Back and End must be called, once. The zero value reserves
-// nothing.
+// Place is a run's reservation in the quotas. The caller must call exactly one of Back and End, once. The zero value
+// reserves nothing.
 type Place struct {
 	service *Service
 	account *account
 	day     time.Time
-	inner   bool // a program called the run, which therefore does not count as a further concurrent run
+	inner   bool // whether another run's program called this run; the run then does not count as a further concurrent run
 }
 
-// Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, with the quota that is used up and its reset
-// time.
+// Admit reserves a place for a run. Errors: QuotaExceeded or StorageFull, which name the exhausted quota and the time
+// of its reset.
 func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	return s.admit(ctx, workspace, false)
 }
 
-// AdmitWithin reserves a place for a run that a running program called. The run counts for all quotas except concurrent
-// runs, because the calling program waits for it.
+// AdmitWithin reserves a place for a run that the program of another run called. The new run counts for all quotas
+// except concurrent runs, because the calling program waits for it.
 func (s *Service) AdmitWithin(ctx context.Context, workspace string) (Place, error) {
 	return s.admit(ctx, workspace, true)
 }
 
-// Check returns the same errors as Admit and reserves no place. It is called before work that precedes a run.
+// Check returns the same errors as Admit, but reserves no place. It is called before work that precedes a run.
 func (s *Service) Check(ctx context.Context, workspace string) error {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -196,7 +196,7 @@ func (s *Service) exceeded(quota string, limit int64, until time.Time, format st
 	}
 }
 
-// Back returns a place for which no run was created.
+// Back returns the place of a run that was not created after all.
 func (p Place) Back() {
 	if p.account == nil {
 		return
@@ -210,7 +210,7 @@ func (p Place) Back() {
 	}
 }
 
-// End releases a place when its run has ended, and counts the run's usage.
+// End releases a place when its run has ended, and adds the run's usage.
 func (p Place) End(cpu time.Duration, bytes int64) {
 	if p.account == nil {
 		return
@@ -228,8 +228,9 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 // pausedPerRun limits the paused runs of a workspace to this multiple of its concurrent runs.
 const pausedPerRun = 4
 
-// Pause stops counting a run as live while it waits for another run, which otherwise might not be able to start. It
-// returns false and changes nothing if too many runs are paused. After true, Continue must be called.
+// Pause stops counting a run as live while it waits for another run, because otherwise the other run might be unable to
+// start. If too many runs are paused, Pause changes nothing and returns false. After true, the caller must call
+// Continue.
 func (p Place) Pause() bool {
 	if p.account == nil || p.inner {
 		return true
@@ -245,7 +246,7 @@ func (p Place) Pause() bool {
 	return true
 }
 
-// Continue counts a paused run as live again, even if this exceeds the quota of concurrent runs.
+// Continue counts a paused run as live again. It does so even if this exceeds the quota of concurrent runs.
 func (p Place) Continue() {
 	if p.account == nil || p.inner {
 		return
@@ -256,14 +257,14 @@ func (p Place) Continue() {
 	p.account.paused--
 }
 
-// free ends the use of a concurrent run by a place. The caller must hold the lock of the account.
+// free stops counting the run of a place as concurrent. The caller must hold the lock of the account.
 func (p Place) free() {
 	if !p.inner {
 		p.account.live--
 	}
 }
 
-// CheckAgentLimit returns an error if a workspace's storage quota is used up.
+// CheckAgentLimit returns an error if the storage quota of a workspace is exhausted.
 func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -274,7 +275,7 @@ func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	return s.checkAgentLimit(ctx, a)
 }
 
-// AddStored adds bytes that a workspace stores outside of runs. The next measurement corrects the sum.
+// AddStored adds bytes that a workspace has stored outside of runs. The next measurement corrects the sum.
 func (s *Service) AddStored(workspace string, bytes int64) {
 	a := s.account(workspace)
 	a.mu.Lock()
@@ -282,8 +283,8 @@ func (s *Service) AddStored(workspace string, bytes int64) {
 	a.stored += bytes
 }
 
-// checkAgentLimit returns an error if the storage quota is used up. It measures the storage again if the measurement is
-// too old. The caller must hold a.mu, which is released during a measurement.
+// checkAgentLimit returns an error if the storage quota is exhausted. If the last measurement is too old, it measures
+// the storage again. The caller must hold a.mu, which is released during a measurement.
 func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	limit := a.quota.StorageBytes
 	if limit == 0 {
@@ -306,7 +307,7 @@ func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 
 func (s *Service) measure(ctx context.Context, a *account) error {
 	before, again := a.stored, !a.measured.IsZero()
-	if again { // concurrent callers use the last measurement
+	if again { // During the measurement, concurrent callers use the last one.
 		a.measuring = true
 		a.mu.Unlock()
 	}
@@ -327,7 +328,7 @@ type Report struct {
 	Quota registry.Quota
 	Own   registry.OwnQuota
 	Used  registry.QuotaUse
-	Until time.Time // end of the day, when the daily usage is reset
+	Until time.Time // end of the current day, when the daily usage is reset
 }
 
 // Of returns the quotas and the usage of a workspace.
@@ -354,7 +355,7 @@ func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 }
 
 // For returns the quotas and the usage of any workspace. Only an administrator of the default workspace may call it,
-// because such a person administers the server.
+// because these are the administrators of the server.
 func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string) (Report, error) {
 	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Others stores the counts of this server and reads those of the other servers.
+// Others stores the counts of this server and reads the counts of the other servers.
 type Others interface {
 	ShareUse(ctx context.Context, all []registry.ServerUse) error
 	OthersUse(ctx context.Context) ([]registry.ServerUse, error)
 }
 
-// Share exchanges counts with the other servers. Between two calls, each server may admit runs that the others do not
-// know of. Quotas may be exceeded by that number.
+// Share exchanges counts with the other servers. Between two exchanges a server does not know which runs the other
+// servers admit. Quotas may be exceeded by the number of these runs.
 func (s *Service) Share(ctx context.Context, others Others) error {
 	accounts := s.all()
 	changed := []registry.ServerUse{}
@@ -60,8 +60,9 @@ func (s *Service) all() []*account {
 	return all
 }
 
-// share returns the counts of this server for a workspace, and whether they must be stored. Counts of a workspace with
-// active runs are stored each time, because other servers remove the counts of a server whose lease has expired.
+// share returns the counts of this server for a workspace, and whether they must be stored. The counts of a workspace
+// with active runs are stored every time. Otherwise the other servers would remove them when the lease of this server
+// has expired.
 func (s *Service) share(a *account) (registry.ServerUse, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,8 +75,8 @@ func (s *Service) share(a *account) (registry.ServerUse, bool) {
 }
 
 // add adds the usage that other servers counted since the last call. The first count of a server is only a start value,
-// because the usage from the database already includes its runs. ended reports that a server has stopped, which may
-// have counted runs that it never recorded.
+// because the usage from the database already includes its runs. ended reports whether a server has stopped. Such a
+// server may have counted runs that it never recorded.
 func (s *Service) add(a *account, others []registry.ServerUse) (ended bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,15 +99,15 @@ func (s *Service) add(a *account, others []registry.ServerUse) (ended bool) {
 	}
 	for server, before := range a.seen {
 		if after, ok := seen[server]; !ok || after.Runs < before.Runs {
-			a.recount = true // stays set until a recount succeeds
+			a.recount = true // recount stays true until a recount succeeds.
 		}
 	}
 	a.seen = seen
 	return a.recount
 }
 
-// recount reads the number of today's recorded runs from the database. It removes runs that were counted but never
-// recorded. Runs of live servers may not be recorded yet, so they remain counted.
+// recount reads the number of today's recorded runs from the database. It removes runs that a stopped server counted
+// but never recorded. Runs of active servers may not be recorded yet, so these remain counted.
 func (s *Service) recount(ctx context.Context, a *account) error {
 	a.mu.Lock()
 	day, before, live := a.day, a.used.Runs, a.live+a.others
@@ -123,7 +124,8 @@ func (s *Service) recount(ctx context.Context, a *account) error {
 	return nil
 }
 
-// Forget makes the service read the quotas again, because another server has changed some.
+// Forget makes the service read the quotas from the database again. It is called when another server has changed
+// quotas.
 func (s *Service) Forget() {
 	for _, a := range s.all() {
 		a.mu.Lock()

@@ -1,6 +1,6 @@
 // Package recorder orders, limits and publishes the events of a run. While a run is live, its Recording is the only
-// list of its events. Each reader has its own position, so a slow reader neither delays the run nor misses events. The
-// owner of the run stores the events that Drain returns.
+// list of all its events. Each reader has its own position in the list, so a slow reader neither delays the run nor
+// misses events. The owner of the run stores the events that Drain returns.
 package recorder
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// TailBytes is the maximum number of bytes of stdout, and of stderr, in an answer.
+	// TailBytes is the maximum number of bytes of stdout, and of stderr, in the answer of a run.
 	TailBytes = 64 << 10
-	// eager is the number of events that are published immediately. After them, output is collected for up to
-	// gatherFor, in chunks of up to runtimes.MaxChunk. So a program that prints byte by byte cannot make the list grow
-	// without limit.
+	// eager is the number of events that are published immediately. After that, output is collected for up to gatherFor
+	// and published in chunks of up to runtimes.MaxChunk. Otherwise a program that prints byte by byte would create a very
+	// long list.
 	eager     = 4096
 	gatherFor = 100 * time.Millisecond
 )
@@ -28,16 +28,16 @@ const (
 // Recording holds the events of one live run. It is safe for concurrent use.
 type Recording struct {
 	now      func() time.Time
-	redactor *redact.Redactor // nil for a run without secrets
+	redactor *redact.Redactor // nil if the run has no secrets
 
 	mu          sync.Mutex
 	events      []runtimes.Event
-	stored      int // events[:stored] have been returned for storing
+	stored      int // number of events at the start of the list that were returned for storing
 	changed     chan struct{}
-	sealed      bool // only the result event may follow
+	sealed      bool // whether only the result event may follow
 	closed      bool
-	result      func() json.RawMessage // builds the data of the last event when it is read for the first time
-	gathered    []byte                 // output that is not an event yet
+	result      func() json.RawMessage // function that builds the data of the last event when it is first read
+	gathered    []byte                 // output that is not part of an event yet
 	gatherAs    runtimes.Kind
 	gatherAt    time.Time
 	timer       *time.Timer
@@ -49,21 +49,21 @@ type Recording struct {
 	again       repeated
 }
 
-// repeated counts the output and the calls that a job will emit again, because a server follows the job again from its
-// start. They are already among the events, and are ignored.
+// repeated counts the output and the calls of a job that are already among the events. The recording ignores them when
+// the job emits them again. This happens if a server follows a job again from its start.
 type repeated struct {
-	stdout, stderr int // number of bytes
+	stdout, stderr int // number of bytes of each stream
 	calls          int // number of calls of log and progress
 }
 
-// New returns an empty recording. It redacts events and output before anyone can read them. If a piece of output may
-// end with the start of a secret, that part is held back until the next piece.
+// New returns an empty recording. It redacts events and output before anyone can read them. If the end of a piece of
+// output may be the start of a secret, this end is published only with the next piece.
 func New(now func() time.Time, m *redact.Redactor) *Recording {
 	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
 }
 
 // Resume returns a recording that starts with the stored events of a run. If repeats is true, the job emits all its
-// output again, and the recording ignores what it already has.
+// output again, and the recording ignores the part that is among the stored events.
 func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event, repeats bool) *Recording {
 	r := New(now, m)
 	r.events, r.stored = stored, len(stored)
@@ -71,7 +71,7 @@ func Resume(now func() time.Time, m *redact.Redactor, stored []runtimes.Event, r
 		var text string
 		switch e.Kind {
 		case runtimes.KindStdout:
-			_ = json.Unmarshal(e.Data, &text) // this package has written the data
+			_ = json.Unmarshal(e.Data, &text) // Unmarshal cannot fail: this package wrote the data.
 			r.again.stdout += len(text)
 			r.truncated = r.stdout.add(text) || r.truncated
 		case runtimes.KindStderr:
@@ -135,7 +135,7 @@ func (r *Recording) redacted(kind runtimes.Kind) *redact.Stream {
 	return r.errRedactor
 }
 
-// publish creates events from redacted output, which may include text that was held back before.
+// publish creates events from redacted output. The output may include text that an earlier call did not publish.
 func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	for len(text) > 0 {
 		end := len(text)
@@ -152,7 +152,8 @@ func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 	}
 }
 
-// EndOutput publishes the output that was held back. It is no secret, because no further output follows.
+// EndOutput publishes the rest of the output that was not published because it might be the start of a secret. It is no
+// secret, because no further output follows.
 func (r *Recording) EndOutput() {
 	if r.redactor == nil {
 		return
@@ -197,7 +198,7 @@ func (r *Recording) retain(e runtimes.Event, text string) {
 	r.gathered = append(r.gathered, text...)
 }
 
-// known returns how many bytes at the start of a piece of output are already among the events.
+// known returns the number of bytes at the start of a piece of output that are already among the events.
 func (r *Recording) known(kind runtimes.Kind, size int) int {
 	left := &r.again.stdout
 	if kind == runtimes.KindStderr {
@@ -208,7 +209,7 @@ func (r *Recording) known(kind runtimes.Kind, size int) int {
 	return n
 }
 
-// flush makes an event of the collected output.
+// flush makes an event from the collected output.
 func (r *Recording) flush() {
 	if len(r.gathered) == 0 {
 		return
@@ -228,7 +229,7 @@ func (r *Recording) append(e runtimes.Event) {
 }
 
 // Close publishes the last event and ends the recording. Later events are ignored. The data of the last event is built
-// only when it is read, because most runs have no reader at that time.
+// only when a reader reads it, because most runs have no reader then.
 func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,7 +249,8 @@ func (r *Recording) complete() {
 	}
 }
 
-// Drain returns the events that were not returned for storing before. It includes output that is still being collected.
+// Drain returns the events that it has not returned before, so that the caller can store them. They include output that
+// is still being collected.
 func (r *Recording) Drain() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,8 +265,8 @@ func (r *Recording) drain() []runtimes.Event {
 	return events
 }
 
-// Seal ends the recording except for its result, and returns the events that were not returned for storing before.
-// Later events are ignored, so that the seq of the result is known before it is published.
+// Seal ends the recording except for its result. It returns the events that Drain has not returned yet. Later events
+// are ignored, so that the seq of the result is known before the result is published.
 func (r *Recording) Seal() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -272,22 +274,22 @@ func (r *Recording) Seal() []runtimes.Event {
 	return r.drain()
 }
 
-// ResultSeq returns the seq of the result event. Seal must have been called.
+// ResultSeq returns the seq of the result event. The caller must have called Seal before.
 func (r *Recording) ResultSeq() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return int64(len(r.events)) + 1
 }
 
-// Output returns the last 64 KiB of stdout and of stderr, and whether output is missing.
+// Output returns the last 64 KiB of stdout and of stderr, and whether a part of the output is missing.
 func (r *Recording) Output() (stdout, stderr string, truncated bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stdout.text(), r.stderr.text(), r.truncated
 }
 
-// Next returns the first event after seq. It waits for it if necessary. After the last event of a closed recording it
-// returns io.EOF.
+// Next returns the first event after seq. If there is none yet, Next waits for one. After the last event of a closed
+// recording it returns io.EOF.
 func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error) {
 	for {
 		r.mu.Lock()
@@ -310,7 +312,7 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 	}
 }
 
-// Bytes returns the size of the events that were not returned for storing yet.
+// Bytes returns the size of the events that Drain has not returned yet.
 func (r *Recording) Bytes() (total int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -330,7 +332,7 @@ func (r *Recording) Last() int64 {
 // tail stores the last TailBytes bytes of a stream.
 type tail struct{ buf []byte }
 
-// add appends text and reports whether older text was dropped.
+// add appends text to the tail and reports whether older text was dropped.
 func (t *tail) add(text string) bool {
 	t.buf = append(t.buf, text...)
 	if len(t.buf) <= TailBytes {
@@ -342,7 +344,7 @@ func (t *tail) add(text string) bool {
 	return true
 }
 
-// text returns the tail as valid UTF-8: it starts at the boundary of a character.
+// text returns the tail as valid UTF-8. It starts at the boundary of a character.
 func (t *tail) text() string {
 	b := t.buf
 	if len(b) > TailBytes {

@@ -18,11 +18,11 @@ type Store interface {
 }
 
 const (
-	// freshFor is the maximum time until a change by another server takes effect. A change on this server takes effect
-	// immediately.
+	// freshFor is the maximum time until this server uses a change that another server made. A change on this server takes
+	// effect immediately.
 	freshFor = 2 * time.Second
-	// most and mostBytes limit the cache. Many different references may select the same version, and each entry
-	// contains its files.
+	// most and mostBytes limit the cache. The size is limited too, because many references may select the same version,
+	// and each entry contains the version's files.
 	most      = 512
 	mostBytes = 64 << 20
 )
@@ -34,8 +34,8 @@ type Resolver struct {
 
 	mu        sync.Mutex
 	known     map[key]entry
-	bytes     int // total size of the files in known
-	forgotten int // number of times that the cache was cleared; a lookup that started before is not cached
+	bytes     int // total size of the cached files in bytes
+	forgotten int // number of times that the cache was cleared; the result of a lookup that started before the last time is not cached
 }
 
 type key struct{ workspace, agent, version string }
@@ -95,8 +95,8 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	return v, nil
 }
 
-// Find resolves a reference without reading the whole version. It returns only number, digest and deprecation. Errors:
-// those of Resolve.
+// Find resolves a reference without reading the whole version. It returns only the version's number, digest and
+// deprecation. Errors: those of Resolve.
 func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
 	all, err := r.FindAll(ctx, workspace, []registry.Reference{ref})
 	if err != nil {
@@ -106,15 +106,15 @@ func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Refe
 }
 
 // Found is the result for one of several references. Err is an error of Resolve. CurrentName is the agent's current
-// name, even if no version matches; it is "" if there is no such agent.
+// name, even if no version matches, or "" if the agent does not exist.
 type Found struct {
 	Version     registry.Version
 	CurrentName string
 	Err         error
 }
 
-// FindAll does the same as Find for many references with one lookup. The error of a reference is in its result; FindAll
-// itself returns only internal errors.
+// FindAll does the same as Find for many references with one lookup. The result of each reference contains its error;
+// FindAll itself returns only internal errors.
 func (r *Resolver) FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]Found, error) {
 	all := make([]Found, len(refs))
 	var asked []registry.Reference
@@ -162,7 +162,7 @@ func check(ref registry.Reference) error {
 	return registry.CheckVersionRange(ref.Version)
 }
 
-// remembered returns a cached version, and how many times the cache has been cleared.
+// remembered returns a cached version, and the number of times that the cache has been cleared.
 func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,8 +170,8 @@ func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int
 	return e.version, ok && r.now().Before(e.until), r.forgotten
 }
 
-// remember caches a result. It does not if the cache was cleared during the lookup, because the lookup may have missed
-// a change.
+// remember caches a result. If the cache was cleared during the lookup, the result is not cached, because the lookup
+// may have missed a change.
 func (r *Resolver) remember(k key, v registry.Version, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package replay runs recorded inputs of a version with the draft, before the draft is published. It reports changes
-// that callers would notice: different outputs, failing runs and slower runs.
+// Package replay runs recorded inputs of a version with the draft, before the draft is published. It reports the
+// changes that callers would notice: different outputs, failing runs and slower runs.
 package replay
 
 import (
@@ -35,11 +35,11 @@ type Service struct {
 // New returns the service.
 func New(runs Runs, resolver Resolver) *Service { return &Service{runs, resolver} }
 
-// Limits of a replay.
+// These are the limits of a replay.
 const (
 	DefaultRuns = 20
 	MaxRuns     = 100
-	looksAt     = 1000 // maximum number of recorded runs that are searched for different inputs
+	looksAt     = 1000 // maximum number of recorded runs in which different inputs are searched
 )
 
 // A run counts as slower if it took more than slowerTimes as long and at least slowerMs longer.
@@ -48,7 +48,7 @@ const (
 	slowerMs    = 50
 )
 
-// Request describes a replay. Version "" means latest, and Runs 0 means DefaultRuns.
+// Request describes a replay. Version "" means the latest version. Runs 0 means DefaultRuns.
 type Request struct {
 	Version string
 	Seen    registry.Seen // revision of the draft to test
@@ -59,7 +59,7 @@ type Request struct {
 // Verdict is the result of comparing a recorded run with its replay.
 type Verdict string
 
-// Verdicts. Refused means that the draft's input schema rejects the input.
+// These are the verdicts. Refused means that the draft's input schema rejects the input.
 const (
 	Same    Verdict = "same"
 	Changed Verdict = "changed"
@@ -94,8 +94,8 @@ type Report struct {
 	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
 
-// Run replays recorded inputs with the draft. The new runs are recorded, and each has the recorded run as its parent.
-// Errors: NotFound for the agent or the version.
+// Run replays recorded inputs with the draft. The new runs are recorded. Each new run has the recorded run as its
+// parent. Errors: NotFound for the agent or the version.
 func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, req Request) (Report, error) {
 	if req.Version == "" {
 		req.Version = registry.Latest
@@ -120,7 +120,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 		if err != nil {
 			return Report{}, fmt.Errorf("replay %s: %w", before.ID, err)
 		}
-		if revision != 0 { // all inputs use the same revision, even if the draft is saved in the meantime
+		if revision != 0 { // Use the same revision for all inputs, even if the draft is saved in the meantime.
 			report.Draft, req.Seen = revision, registry.SeenRevision(revision)
 		}
 		report.Counts[string(item.Verdict)]++
@@ -132,10 +132,10 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 	return report, nil
 }
 
-// Differing replays inputs of the latest version and returns those whose result changed, failed or was refused. For an
-// agent without a version it returns none, because there is nothing to compare with.
+// Differing replays inputs of the latest version. It returns the inputs whose result changed, failed or was refused. If
+// the agent has no version, it returns none, because there is nothing to compare with.
 func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) ([]registry.Regression, error) {
-	// Only this NotFound means that there is no version. A later NotFound means that the replay could not run.
+	// A NotFound error means that there is no version only here. A later NotFound means that the replay could not run.
 	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent str
 	return differing, nil
 }
 
-// recorded returns the newest completed runs of a version, with each input only once.
+// recorded returns the newest completed runs of a version. Of several runs with the same input it returns only one.
 func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry.Version, count int) ([]registry.Run, error) {
 	filter := registry.RunFilter{Agent: v.AgentID, Version: v.Version, Limit: 200}
 	seen, looked, withheld, all := map[string]bool{}, 0, 0, []registry.Run{}
@@ -172,7 +172,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 			}
 			whole, err := s.runs.Get(ctx, actor, run.ID)
 			if fault.Is(err, fault.NotFound) {
-				continue // retention has removed the run in the meantime
+				continue // The run was deleted in the meantime, because its retention time had ended.
 			}
 			if err != nil {
 				return nil, err
@@ -191,7 +191,7 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 	}
 }
 
-// replay runs one input with the draft. It returns the result and the revision of the draft.
+// replay runs one input with the draft. It returns the result and the revision of the draft that ran.
 func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, req Request) (Item, int64, error) {
 	item := Item{Verdict: Same, Before: sideOf(before)}
 	after, err := s.runs.Execute(ctx, actor, runs.Request{
@@ -229,7 +229,7 @@ func typeOf(run registry.Run) string {
 	return string(run.Error.Type)
 }
 
-// maxShown is the maximum size of an output in a report in bytes.
+// maxShown is the maximum size in bytes of an output in a report.
 const maxShown = 4 << 10
 
 func sideOf(run registry.Run) Side {

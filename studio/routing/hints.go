@@ -12,13 +12,13 @@ import (
 // Isolation states how strictly a run must be isolated from other runs.
 type Isolation string
 
-// Isolations that a call can request.
+// These are the isolations that a call can request.
 const (
-	StrictIsolation Isolation = "strict" // a new process
-	RemoteIsolation Isolation = "remote" // another machine
+	StrictIsolation Isolation = "strict" // a new process for the run
+	RemoteIsolation Isolation = "remote" // another machine than this server
 )
 
-// MaxExpectedMs is the maximum of the expected duration, in milliseconds: one day.
+// MaxExpectedMs is the largest expected duration that a call may state, in milliseconds: one day.
 const MaxExpectedMs = 86_400_000
 
 // Hints are facts about a run that only the caller knows.
@@ -42,8 +42,8 @@ func (h Hints) check(at string) error {
 	return nil
 }
 
-// ParseHints reads hints from JSON text, for APIs whose messages have no schema. Unknown hints are rejected. at is the
-// JSON pointer of the hints in the message, for errors.
+// ParseHints reads hints from JSON text. It is for APIs whose messages have no schema. Unknown hints are rejected. at
+// is the JSON pointer of the hints in the message, for error messages.
 func ParseHints(text []byte, at string) (Hints, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
@@ -71,7 +71,7 @@ func ParseHints(text []byte, at string) (Hints, error) {
 	return h, h.check(at)
 }
 
-// Strict returns the process isolation that the hints require.
+// Strict returns the process isolation that these hints require.
 func (h Hints) Strict() runtimes.Isolation {
 	if h.Isolation == StrictIsolation {
 		return runtimes.Strict

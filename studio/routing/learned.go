@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	measured = 20   // number of a version's newest runs in the median
+	measured = 20   // number of a version's newest runs from which the median is computed
 	mostKept = 2000 // maximum number of versions in the cache
 )
 
@@ -18,7 +18,7 @@ type Runs interface {
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 }
 
-// learned stores how long the successful runs of versions took. It reads the recorded runs of a version once, and then
+// learned caches how long the successful runs of versions took. It reads the recorded runs of a version once, and then
 // adds the runs of this server.
 type learned struct {
 	runs Runs
@@ -29,7 +29,7 @@ type learned struct {
 
 type version struct{ workspace, agent, number string }
 
-// median returns the median duration of a version's newest runs, and their number.
+// median returns the median duration of a version's newest runs, and the number of these runs.
 func (l *learned) median(ctx context.Context, of version) (ms float64, runs int, err error) {
 	l.mu.Lock()
 	times, known := l.versions[of]

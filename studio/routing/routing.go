@@ -1,6 +1,6 @@
-// Package routing chooses the runtime of a run with a table of rules, and explains the choice. A program that names its
-// runtime keeps it. A version keeps the runtime that was chosen when it was published, unless a rule requires another
-// one for a call.
+// Package routing chooses the runtime of a run with a table of rules, and explains the choice. If a program names its
+// runtime, that runtime is used. A version keeps the runtime that was chosen when it was published, unless a rule
+// requires another runtime for a call.
 package routing
 
 import (
@@ -22,19 +22,20 @@ type Specs interface {
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 }
 
-// Engines selects the runtime of this server for a draft or inline code, with the reason.
+// Engines selects the local runtime for a draft or inline code, with the reason for the choice.
 type Engines interface {
 	Local(ctx context.Context, spec registry.Spec) (name runtimes.Name, why string, err error)
 }
 
-// Options configures a Router. Lacks returns why this server cannot run an engine and how to fix it, "" if it can.
+// Options configures a Router. Lacks returns the reason why this server cannot run an engine and how to fix that, or ""
+// if it can.
 type Options struct {
 	Table    Table
 	Specs    Specs
 	Engines  Engines
 	Lacks    func(runtimes.Name) string
 	Features func(runtimes.Name) ([]runtimes.Feature, bool)
-	Runs     Runs // nil without recorded durations
+	Runs     Runs // nil if no durations are recorded
 }
 
 // Router chooses runtimes. It is safe for concurrent use.
@@ -49,7 +50,7 @@ func New(o Options) *Router {
 	return &Router{Options: o, learned: learned{runs: o.Runs, versions: map[version][]float64{}}, timed: o.Table.timed()}
 }
 
-// Ended adds the duration of a run.
+// Ended adds the duration of a run that has ended.
 func (r *Router) Ended(run registry.Run) { r.learned.add(run) }
 
 // Call is a program that is about to run.
@@ -57,7 +58,7 @@ type Call struct {
 	Workspace string
 	Spec      registry.Spec
 	Version   *registry.Version // nil for a draft or inline code
-	Private   bool              // the data must not be sent to another service, unless the program names that runtime
+	Private   bool              // whether the data must not be sent to another service; this does not apply to a runtime that the program names
 	Hints     Hints
 }
 
@@ -73,14 +74,14 @@ type RouteExplanation struct {
 	Unavailable []MissingRuntime `json:"unavailable" doc:"Runtimes of the rules that this server cannot use, with the remedy."`
 }
 
-// RouteRefusal is the error with which a run would be refused.
+// RouteRefusal is the error with which a run of this call would be refused.
 type RouteRefusal struct {
 	Code    fault.Code     `json:"code"`
 	Message string         `json:"message"`
 	Errors  []fault.Detail `json:"errors,omitempty"`
 }
 
-// ConsideredRule is a rule that was compared with a call.
+// ConsideredRule is a rule that was compared with a call, with the result.
 type ConsideredRule struct {
 	Rule       string           `json:"rule"`
 	Applies    bool             `json:"applies"`
@@ -93,7 +94,7 @@ type RouteCandidate struct {
 	Runtime runtimes.Name `json:"runtime"`
 	Usable  bool          `json:"usable"`
 	Why     string        `json:"why,omitempty" doc:"Why it is not usable."`
-	lacking bool          // usable, except that this server does not have it
+	lacking bool          // whether the only reason is that this server lacks the runtime
 }
 
 // MissingRuntime is a runtime that this server cannot use.
@@ -102,7 +103,7 @@ type MissingRuntime struct {
 	Remedy  string        `json:"remedy"`
 }
 
-// RouterState is the table that the server uses.
+// RouterState is the routing table that the server uses, with the state of its runtimes.
 type RouterState struct {
 	Source   string         `json:"source" enum:"shipped,file" doc:"shipped: the table of this version of the server. file: the file of --router."`
 	Rules    []RoutingRule  `json:"rules" doc:"In the order in which they are compared. Before them, a program that names its runtime keeps it (rule explicit)."`
@@ -116,7 +117,7 @@ type ReadyRuntime struct {
 	Remedy  string        `json:"remedy,omitempty" doc:"How to make it usable."`
 }
 
-// State returns the table that the server uses. In conditions about workspaces it shows only the given workspace.
+// State returns the routing table that the server uses. Conditions about workspaces show only the given workspace.
 func (r *Router) State(workspace string) RouterState {
 	state := RouterState{Source: "shipped", Rules: slices.Clone(r.Table.Rules), Runtimes: []ReadyRuntime{}}
 	for i, rule := range state.Rules {
@@ -137,7 +138,8 @@ func (r *Router) State(workspace string) RouterState {
 	return state
 }
 
-// Route returns the runtime of a call, with the rule and the reason. Errors: RuntimeUnavailable, InvalidInput.
+// Route returns the runtime of a call, with the rule and the reason of the choice. Errors: RuntimeUnavailable,
+// InvalidInput.
 func (r *Router) Route(ctx context.Context, c Call) (runtimes.Name, registry.Route, error) {
 	d := decision{router: r, call: c}
 	err := d.decide(ctx)
@@ -224,7 +226,8 @@ func (d *decision) explicit() bool {
 	return d.call.Spec.Runtime != "" && d.call.Spec.Runtime != runtimes.Auto
 }
 
-// keep selects the runtime that the program names. It returns an error for hints that this runtime cannot follow.
+// keep selects the runtime that the program names. If this runtime cannot follow the hints of the call, it returns an
+// error.
 func (d *decision) keep() error {
 	name, err := d.router.Specs.Runtime(d.call.Spec)
 	if err != nil {
@@ -244,8 +247,8 @@ func (d *decision) keep() error {
 	return nil
 }
 
-// confined returns an error if a rule for the call's workspace allows only other runtimes than the named one. Otherwise
-// a program could avoid the rule by naming a runtime.
+// confined returns an error if a rule for the call's workspace allows only runtimes other than the named one. Without
+// this check, a program could avoid the rule by naming a runtime.
 func (d *decision) confined(name runtimes.Name) error {
 	for _, rule := range d.router.Table.Rules {
 		if rule.Otherwise != Refuse || !slices.Contains(rule.When.Workspaces, d.call.Workspace) || slices.Contains(rule.Runtimes, name) {
@@ -265,7 +268,7 @@ func (d *decision) confined(name runtimes.Name) error {
 	return nil
 }
 
-// prepare determines the local runtime and the expected duration.
+// prepare determines the local runtime and the expected duration of the call.
 func (d *decision) prepare(ctx context.Context) (err error) {
 	d.expected = float64(d.call.Hints.ExpectedMs)
 	v := d.call.Version
@@ -278,19 +281,19 @@ func (d *decision) prepare(ctx context.Context) (err error) {
 		d.localWhy = v.RuntimeChoice.Message
 	}
 	if d.expected == 0 && (d.router.timed || d.explains) {
-		// An error only means that the duration is unknown. The run starts anyway.
+		// Ignore an error: the duration is then unknown, and the run starts anyway.
 		d.expected, d.runs, _ = d.router.learned.median(ctx, version{d.call.Workspace, v.AgentID, v.Version})
 	}
 	return nil
 }
 
-// slow reports whether publishing chose Node for the version because its draft used much CPU time in goja.
+// slow reports whether Node was chosen for the version at publication because its draft used much CPU time in goja.
 func (d *decision) slow() bool {
 	v := d.call.Version
 	return v != nil && v.RuntimeChoice != nil && v.RuntimeChoice.Reason == registry.RuntimeSlow
 }
 
-// match reports whether all conditions hold. why names the condition that decides.
+// match reports whether all conditions of a rule hold. why names the condition that decides.
 func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	c, isolation := d.call, d.call.Hints.Isolation
 	if isolation == "" && c.Spec.Isolation == runtimes.Strict {
@@ -321,7 +324,7 @@ func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	return d.held(w), true
 }
 
-// held describes the conditions of a matching rule.
+// held describes the conditions of a rule that matches.
 func (d *decision) held(w RouteConditions) string {
 	switch {
 	case w.GPU:
@@ -351,7 +354,7 @@ func (d *decision) duration() string {
 	return fmt.Sprintf("The call expects %.0f ms", d.expected)
 }
 
-// reason returns the reason of a choice in one or two sentences.
+// reason returns the reason for a choice in one or two sentences.
 func (d *decision) reason(why string, name runtimes.Name) string {
 	if name == d.local && d.localWhy != "" {
 		return why + " " + d.localWhy
@@ -359,7 +362,7 @@ func (d *decision) reason(why string, name runtimes.Name) string {
 	return why
 }
 
-// candidate returns whether a runtime can execute the call, and why not.
+// candidate returns whether a runtime can execute the call, with the reason if it cannot.
 func (d *decision) candidate(name runtimes.Name) RouteCandidate {
 	if name == Local {
 		name = d.local
@@ -378,7 +381,7 @@ func (d *decision) candidate(name runtimes.Name) RouteCandidate {
 	return c
 }
 
-// unfit returns the reason why a runtime cannot execute the call on any server, "" if it can.
+// unfit returns the reason why a runtime could not execute the call on any server, or "" if it could.
 func (d *decision) unfit(name runtimes.Name) string {
 	spec := d.call.Spec
 	switch {
@@ -386,7 +389,7 @@ func (d *decision) unfit(name runtimes.Name) string {
 		return "It runs on this server."
 	case d.call.Hints.GPU && !d.has(name, runtimes.GPUFeature):
 		return fmt.Sprintf("It does not have the feature %s.", runtimes.GPUFeature)
-	case name == d.local: // already checked when the program was saved
+	case name == d.local: // The local runtime was checked when the program was saved.
 		return ""
 	case name.Remote() && d.call.Private:
 		return "The program has the flag pii_risk, so its data go to another service only if it names that runtime."
@@ -422,8 +425,8 @@ func (d *decision) has(name runtimes.Name, feature runtimes.Feature) bool {
 	return known && slices.Contains(features, feature)
 }
 
-// refuse returns the error of a rule without a usable runtime. If no runtime could follow a hint for this program, the
-// error is about the hint; otherwise the server lacks a runtime.
+// refuse returns the error for a rule that has no usable runtime. If no runtime at all could follow a hint for this
+// program, the error is about the hint. Otherwise the error says that this server lacks a runtime.
 func (d *decision) refuse(rule RoutingRule, why string, candidates []RouteCandidate) error {
 	d.route = registry.Route{Rule: rule.Name, Reason: why}
 	var texts []string
@@ -441,7 +444,7 @@ func (d *decision) refuse(rule RoutingRule, why string, candidates []RouteCandid
 	return refused
 }
 
-// pointer returns the JSON pointer of the hint that restricts the choice most.
+// pointer returns the JSON pointer of the hint that restricts the choice of runtimes most.
 func (d *decision) pointer() string {
 	switch h := d.call.Hints; {
 	case h.GPU:
@@ -452,7 +455,7 @@ func (d *decision) pointer() string {
 	return ""
 }
 
-// unavailable lists the runtimes that this server lacks and that matching rules name.
+// unavailable lists the runtimes that matching rules name and that this server lacks.
 func (d *decision) unavailable() []MissingRuntime {
 	all := []MissingRuntime{}
 	for _, rule := range d.considered {

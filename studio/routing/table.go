@@ -18,20 +18,20 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Local stands for the runtime that a program has without a router: the one chosen when its version was published, or
-// the one that auto selects.
+// Local stands for the runtime that a program would have without a router. For a version this is the runtime that was
+// chosen at publication; for other programs it is the one that auto selects.
 const Local runtimes.Name = "local"
 
-// ExplicitRule is the name of the rule for programs that name their runtime. It precedes the rules of the table.
+// ExplicitRule is the name of the rule for programs that name their runtime. It comes before the rules of the table.
 const ExplicitRule = "explicit"
 
 // MaxTable is the maximum size of a table in bytes.
 const MaxTable = 64 << 10
 
-// Table is a list of rules. The JSON names are also the names in router.yaml.
+// Table is a list of rules. Its JSON field names are also the field names in router.yaml.
 type Table struct {
 	Rules []RoutingRule `json:"rules" jsonschema:"minItems=1,maxItems=100,description=The first rule that applies and has a usable runtime decides. The last one has no conditions."`
-	file  bool          // read from a file, not the built-in table
+	file  bool          // whether the table was read from a file; false for the built-in table
 }
 
 // RoutingRule selects the runtimes of runs that match its conditions.
@@ -43,7 +43,7 @@ type RoutingRule struct {
 	Otherwise Otherwise       `json:"otherwise,omitempty" jsonschema:"enum=next,enum=refuse,description=If no runtime is usable: continue with the next rule (default) or refuse the run." enum:"next,refuse" doc:"If no runtime is usable: continue with the next rule, or refuse the run."`
 }
 
-// RouteConditions holds the conditions of a rule.
+// RouteConditions holds the conditions of a rule. All of them must hold.
 type RouteConditions struct {
 	Languages  []runtimes.Language `json:"languages,omitempty" jsonschema:"description=Languages of programs."`
 	Workspaces []string            `json:"workspaces,omitzero" jsonschema:"description=IDs of workspaces. An empty list matches none."`
@@ -55,10 +55,10 @@ type RouteConditions struct {
 	MinCPUMs   float64             `json:"minCpuMs,omitempty" jsonschema:"minimum=1,description=CPU time of the draft's runs in goja when the version is published. Only with languages and the runtime node."`
 }
 
-// Otherwise is what happens if no runtime of a rule is usable.
+// Otherwise states what the router does if no runtime of a matching rule is usable.
 type Otherwise string
 
-// Values of Otherwise. Next tries the next rule, and is the default. Refuse refuses the run.
+// These are the values of Otherwise. Next, the default, tries the next rule. Refuse refuses the run.
 const (
 	Next   Otherwise = "next"
 	Refuse Otherwise = "refuse"
@@ -67,15 +67,15 @@ const (
 //go:embed router.yaml
 var shipped []byte
 
-// Shipped returns the table that is part of the server.
+// Shipped returns the built-in table.
 var Shipped = sync.OnceValues(func() (Table, error) {
 	table, err := Parse("the shipped router.yaml", shipped)
 	table.file = false
 	return table, err
 })
 
-// choices lists the runtimes that rules may name: those of all languages, except remote. remote needs a file of the
-// program, so only programs can name it.
+// choices lists the runtimes that rules may name: the runtimes of all languages, except remote. Only a program can name
+// remote, because this runtime needs a file of the program.
 func choices() []runtimes.Name {
 	all := []runtimes.Name{Local}
 	for _, language := range specs.Languages() {
@@ -172,7 +172,7 @@ func (p *problems) err() error {
 	return fault.New(fault.InvalidInput, "%s", strings.Join(p.lines, "\n"))
 }
 
-// check finds errors that a schema cannot express, and sets defaults in the rules.
+// check finds errors that the JSON Schema cannot express, and sets defaults in the rules.
 func (t Table) check(faults *problems) {
 	seen := map[string]bool{ExplicitRule: true}
 	for i, rule := range t.Rules {
@@ -203,8 +203,8 @@ func (w RouteConditions) equal(other RouteConditions) bool {
 		w.Isolation == other.Isolation && w.LongJob == other.LongJob && w.GPU == other.GPU && w.MinMs == other.MinMs && w.MaxMs == other.MaxMs && w.MinCPUMs == other.MinCPUMs
 }
 
-// SlowMs returns the CPU time in milliseconds from which publishing chooses Node for a program in JavaScript or
-// TypeScript. It is infinite if no rule sets it.
+// SlowMs returns the CPU time in milliseconds from which Node is chosen when a JavaScript or TypeScript program is
+// published. If no rule sets this time, it is infinite.
 func (t Table) SlowMs(language runtimes.Language) float64 {
 	for _, rule := range t.Rules {
 		if rule.When.MinCPUMs > 0 && slices.Contains(rule.When.Languages, language) {

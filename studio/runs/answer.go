@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Answer is a run as callers see it. It is the same in every API and in the result event.
+// Answer is the form of a run in every API and in the result event.
 type Answer struct {
 	RunID         string                 `json:"runId"`
 	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
@@ -35,14 +35,14 @@ type Answer struct {
 	Provenance    Provenance             `json:"provenance"`
 }
 
-// Metadata repeats fields that existing clients read here. ExecutionTime is in milliseconds.
+// Metadata repeats fields of the run, because existing clients read them here. ExecutionTime is in milliseconds.
 type Metadata struct {
 	AgentID       string  `json:"agentId,omitempty"`
 	Version       string  `json:"version,omitempty"`
 	ExecutionTime float64 `json:"executionTime"`
 }
 
-// Provenance identifies exactly the code that ran.
+// Provenance identifies the exact code that ran.
 type Provenance struct {
 	ExecutionID     string             `json:"executionId"`
 	Agent           string             `json:"agent,omitempty"`
@@ -86,8 +86,8 @@ func AnswerOf(run registry.Run) Answer {
 	}
 }
 
-// encode returns the JSON of an event. It leaves <, > and & in a program's output unescaped, like the responses of
-// every API.
+// encode returns the JSON of an event. It does not escape <, > and & in a program's output, like the responses of every
+// API.
 func encode(data any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

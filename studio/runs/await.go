@@ -12,15 +12,15 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// mostAwaitPause is the longest pause between two reads of the record of a run that a program waits for.
+// mostAwaitPause is the longest pause between two reads of the record of a run for which a program waits.
 const mostAwaitPause = time.Second
 
-// waits reports whether the program may wait for a run that needs an approval. Only a Monty program may, and only
-// if its state may be stored, so that it survives a restart of the server.
+// waits reports whether the program may wait for a run that needs an approval. This requires the runtime Monty and
+// permission to store the program's state, so that the program survives a restart of the server.
 func (l *execution) waits() bool { return l.job.Runtime == runtimes.MontyEngine && l.request != nil }
 
-// await waits until a run that the program has called has ended, and returns its output. While it waits, the program
-// has no slot. If the arguments contain the program's state, they are stored.
+// await waits until a run that the program has called has ended, and returns the run's output. While the program waits,
+// it has no slot. If the arguments contain the program's state, await stores the state.
 func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	var asked struct {
@@ -80,8 +80,8 @@ func (h host) await(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	return run.Output, nil
 }
 
-// pause gives up the slot and the place in the quota of a waiting program. Otherwise the program could prevent the
-// approved run from starting. It returns false if too many programs wait. resume reserves both again.
+// pause returns the slot and the quota reservation of a waiting program, because otherwise the program could prevent
+// the approved run from starting. If too many programs wait, it returns false. resume reserves both again.
 func (l *execution) pause() (resume func(context.Context) error, ok bool) {
 	if !l.place.Pause() {
 		return nil, false
@@ -96,8 +96,8 @@ func (l *execution) pause() (resume func(context.Context) error, ok bool) {
 	}, true
 }
 
-// goOn removes the stored state of a program that no longer waits. Otherwise a restarted server would continue from it
-// and repeat the program's actions.
+// goOn removes the stored state of a program that no longer waits. Otherwise a restarted server would continue from
+// this state and repeat the program's actions.
 func (l *execution) goOn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (l *execution) goOn(ctx context.Context) error {
 		if err == nil && !owned {
 			err = fault.New(fault.RunInterrupted, "Another server continues the run, because the lease of this one ended.")
 		}
-		if err != nil { // another server may continue the program; this one must not catch the error and continue too
+		if err != nil { // Another server may continue the program. Cancel the run here, so that the program cannot catch the error and continue on this server too.
 			l.cancel(runtimes.ErrDetached)
 			return err
 		}
@@ -118,7 +118,7 @@ func (l *execution) goOn(ctx context.Context) error {
 	return nil
 }
 
-// tooManyWait returns the error of a call whose program may not wait, because too many programs wait.
+// tooManyWait returns the error for a call whose program may not wait, because too many programs already wait.
 func tooManyWait(call runtimes.CallData) *runtimes.CallError {
 	return &runtimes.CallError{
 		Code: "tool_failed", Rule: toolsRule, Message: call.Reference + " needs an approval, and too many programs of this server wait for one.",
@@ -127,8 +127,8 @@ func tooManyWait(call runtimes.CallData) *runtimes.CallError {
 	}
 }
 
-// sealedState is the encrypted state of a waiting program. It is encrypted because the program's variables may contain
-// secrets.
+// sealedState is the encrypted state of a waiting program. The state is encrypted because the program's variables may
+// contain secrets.
 type sealedState struct {
 	KeyID  string `json:"keyId"`
 	Sealed []byte `json:"sealed"`
@@ -139,7 +139,7 @@ func aboutState(workspace, run string) []string {
 	return []string{"state of a waiting program", workspace, run}
 }
 
-// keep stores the state of a waiting program. If that fails, a restart of the server interrupts the run.
+// keep stores the state of a waiting program. If storing fails, a restart of the server will interrupt the run.
 func (h host) keep(ctx context.Context, state []byte) {
 	l := h.execution
 	keyID, sealed, err := l.service.Keys.Seal(state, aboutState(l.job.Workspace, l.job.RunID)...)
@@ -149,13 +149,13 @@ func (h host) keep(ctx context.Context, state []byte) {
 	}
 	text, err := json.Marshal(sealedState{keyID, sealed})
 	if err != nil {
-		return // unreachable: strings and bytes always have a JSON form
+		return // The error is impossible: strings and bytes always have a JSON form.
 	}
-	_ = l.flush(ctx) // the continued program does not emit these events again; a later flush repeats a failed one
+	_ = l.flush(ctx) // Store the events now, because the continued program does not emit them again. If this fails, a later flush repeats it.
 	h.StoreJob(ctx, string(text))
 }
 
-// handleOf returns the handle of a job at a remote service, or the decrypted state of a waiting program.
+// handleOf returns the handle of a job at a remote service. For a waiting program it returns the decrypted state.
 func (s *Service) handleOf(job registry.RemoteJob) (string, error) {
 	var state sealedState
 	if json.Unmarshal([]byte(job.Handle), &state) != nil || len(state.Sealed) == 0 {
@@ -165,7 +165,8 @@ func (s *Service) handleOf(job registry.RemoteJob) (string, error) {
 	return string(text), err
 }
 
-// whenEnded waits for the end of a run and returns its record. It tries again while the database does not answer.
+// whenEnded waits for the end of a run and returns the run's record. While the database does not answer, it tries
+// again.
 func (l *execution) whenEnded(ctx context.Context, run registry.Run) (registry.Run, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, mostAwaitPause) {
 		now, _, err := l.service.ended(ctx, l.run.Actor, run.ID)

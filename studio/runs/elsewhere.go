@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which a reader reads the record of a run that another server executes, if that
-	// server sends no signal earlier.
+	// lookEvery is the interval at which a reader reads the record of a run that another server executes. The reader reads
+	// earlier if the other server sends a signal.
 	lookEvery = time.Second
-	// followEvery is the interval at which a reader signals the other server that it follows the run.
+	// followEvery is the interval at which a reader signals to the other server that it follows the run.
 	followEvery = 5 * time.Second
 	// followedFor is how long a run counts as followed after a SignalFollow.
 	followedFor = 3 * followEvery
-	// cancelWithin is the maximum time for another server to cancel a run. It is longer than the time after which the
-	// runs of a stopped server are marked as interrupted.
+	// cancelWithin is the maximum time to wait until another server has cancelled a run. It is longer than the time after
+	// which the runs of a stopped server are marked as interrupted.
 	cancelWithin = 30 * time.Second
-	// flushFollowed is the interval at which the events of a run are stored while another server follows it.
+	// flushFollowed is the interval at which the events of a run are stored while another server follows the run.
 	flushFollowed = 25 * time.Millisecond
 )
 
-// Kinds of signals between servers. The subject of a signal is the ID of a run.
+// These are the kinds of signals between servers. The subject of a signal is the ID of a run.
 const (
-	SignalFollow = "follow" // a server follows the run
+	SignalFollow = "follow" // the sending server follows the run
 	SignalEvents = "events" // events or the end of the run were stored
 )
 
-// elsewhere reports whether another server executes a run that is not live here. When a server has stopped and its
-// lease has expired, the records of its runs become interrupted.
+// elsewhere reports whether another server executes a run that is not live here. If that server stops, its lease
+// expires and the records of its runs become interrupted; then the result is false.
 func (s *Service) elsewhere(run registry.Run) bool {
 	return s.Others != nil && unfinished(run) && run.Server != s.Server
 }
 
-// lost reports whether a run that is not live here has ended without a record.
+// lost reports whether a run that is not live here ended without its end being recorded.
 func (s *Service) lost(ctx context.Context, run registry.Run) bool {
 	return unfinished(run) && !s.elsewhere(run) && !s.continues(ctx, run.ID)
 }
 
-// cancelElsewhere requests the server that executes a run to cancel it, and waits until the run has ended. It repeats
-// the request every second, because that server drops a request for a run that it has recorded but not started. If that
-// server has stopped, the run ends as interrupted when the lease expires. Error: Conflict for a run that ended by
+// cancelElsewhere asks the server that executes a run to cancel the run, and waits until the run has ended. It repeats
+// the request every second, because the other server drops a request for a run that it has recorded but not started. If
+// the other server has stopped, the run ends as interrupted when its lease expires. Error: Conflict if the run ended by
 // itself.
 func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	stored, end := s.awaitStored(id)
@@ -63,7 +63,7 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 		case err != nil:
 			return registry.Run{}, err
 		case s.elsewhere(run):
-		case unfinished(run): // the other server has stopped, and this one continues the run
+		case unfinished(run): // The other server has stopped, and this server continues the run.
 			return s.Cancel(ctx, actor, id)
 		case run.Status == registry.StatusCancelled || run.Status == registry.StatusInterrupted:
 			return run, nil
@@ -77,7 +77,7 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 	return registry.Run{}, fault.New(fault.RuntimeUnavailable, "The server that executes the run did not cancel it within %s. The run continues; try again.", cancelWithin)
 }
 
-// CancelForOthers cancels the runs whose cancellation other servers have requested from this one.
+// CancelForOthers cancels those runs on this server for which other servers have requested a cancellation.
 func (s *Service) CancelForOthers(ctx context.Context) error {
 	if s.Live() == 0 {
 		return nil
@@ -104,14 +104,14 @@ func (s *Service) Signalled(kind, id string) {
 		for _, stored := range s.waiting[id] {
 			select {
 			case stored <- struct{}{}:
-			default: // a signal is already pending
+			default: // A signal is already pending.
 			}
 		}
 	}
 }
 
-// awaitStored returns a channel that receives a value when another server has stored events of a run. end unregisters
-// it.
+// awaitStored returns a channel that receives a value when another server has stored events of a run. The caller must
+// call end to unregister the channel.
 func (s *Service) awaitStored(id string) (stored chan struct{}, end func()) {
 	stored = make(chan struct{}, 1)
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Service) awaitStored(id string) (stored chan struct{}, end func()) {
 
 func (s *Service) signal(ctx context.Context, kind, id string) {
 	if err := s.Others.Signal(ctx, kind, id); err != nil && ctx.Err() == nil {
-		s.Log.LogAttrs(ctx, slog.LevelWarn, "notify other servers", slog.Any("error", err)) // the other servers read the record after lookEvery anyway
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "notify other servers", slog.Any("error", err)) // Without the signal, the other servers read the record after lookEvery.
 	}
 }
 
@@ -143,15 +143,15 @@ func (l *execution) flushInterval() time.Duration {
 	return flushEvery
 }
 
-// tellOthers notifies the servers that follow the run after events or its end were stored.
+// tellOthers notifies the servers that follow the run. It is called after events or the end of the run were stored.
 func (l *execution) tellOthers(ctx context.Context) {
 	if l.service.Others != nil && l.isFollowed() {
 		l.service.signal(ctx, SignalEvents, l.job.RunID)
 	}
 }
 
-// await waits until there may be new events of a run that another server executes. It sets waits to false when the
-// record is final, because then all events are stored.
+// await waits until a run that another server executes may have new events. When the record of the run is final, all
+// events are stored, so await sets waits to false.
 func (f *Follower) await(ctx context.Context) error {
 	stored, end := f.service.awaitStored(f.run.ID)
 	defer end()
@@ -159,18 +159,18 @@ func (f *Follower) await(ctx context.Context) error {
 		f.notified = time.Now()
 		f.service.signal(ctx, SignalFollow, f.run.ID)
 	}
-	// Events may have been stored after the last read and before this reader registered for signals, so read the record
-	// now.
+	// Read the record now, because events may have been stored after the last read and before this reader registered for
+	// signals.
 	run, bytes, err := f.service.ended(ctx, registry.Actor{Workspace: f.run.Workspace}, f.run.ID)
 	if err != nil {
 		return err
 	}
 	f.exhausted = false
-	if l := f.service.find(registry.Actor{Workspace: f.run.Workspace}, f.run.ID); l != nil { // the other server has stopped, and this one continues the run
+	if l := f.service.find(registry.Actor{Workspace: f.run.Workspace}, f.run.ID); l != nil { // The other server has stopped, and this server continues the run.
 		f.recording = l.recording
 		return nil
 	}
-	if !f.service.elsewhere(run) && unfinished(run) { // this server is about to continue it
+	if !f.service.elsewhere(run) && unfinished(run) { // This server is about to continue the run.
 		return pause(ctx, lookEvery, stored)
 	}
 	if !f.service.elsewhere(run) {
@@ -183,7 +183,7 @@ func (f *Follower) await(ctx context.Context) error {
 	return pause(ctx, lookEvery, stored)
 }
 
-// lookAgain reads the next page of stored events and reports whether it has any.
+// lookAgain reads the next page of stored events and reports whether the page has any events.
 func (f *Follower) lookAgain(ctx context.Context) (bool, error) {
 	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, f.page)
 	f.stored = events

@@ -30,18 +30,18 @@ import (
 )
 
 const (
-	// beginAfter is the age at which a run's row is written as running. A shorter run is written once, when it ends,
+	// beginAfter is the age at which a run is recorded as running. A shorter run is recorded only once, at its end,
 	// because no caller knows its ID before.
 	beginAfter = 50 * time.Millisecond
 	// flushEvery is the interval at which the events of a long run are stored.
 	flushEvery = 250 * time.Millisecond
 )
 
-// execution is one run from admission to its end. Only the goroutine of execute changes it; others read it through
-// snapshot, recording and done.
+// execution is one run from admission to its end. Only the goroutine of execute changes it. Other goroutines read it
+// through snapshot, recording and done.
 type execution struct {
 	service      *Service
-	ctx          context.Context // ends when the run is cancelled or interrupted; the cause distinguishes them
+	ctx          context.Context // ends when the run is cancelled or interrupted; its cause states which of the two
 	cancel       context.CancelCauseFunc
 	place        quotas.Place
 	unrecorded   budgets.Place
@@ -50,33 +50,33 @@ type execution struct {
 	given        secrets.Given
 	of           registry.Version
 	spec         registry.Spec
-	redactor     *redact.Redactor // nil without secrets
+	redactor     *redact.Redactor // nil if the run has no secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
 	reservation  *budget.Reservation
 	release      func() // releases the memory that was reserved for the run
 	family       *family
 	depth        int                                // number of runs that wait for this one
-	denied       atomic.Pointer[runtimes.CallError] // the last denied call of an agent, of the language model or about files
-	files        *projects.Session                  // nil without the capability
+	denied       atomic.Pointer[runtimes.CallError] // the last denied call of an agent, of the language model, or of a file function
+	files        *projects.Session                  // nil if the program may not read the files of a project
 	fileCalls    atomic.Int64
-	egress       atomic.Int64 // bytes transferred between the program and its hosts
-	private      bool         // the record has only digests
-	request      *saved       // the request with which a restarted server can continue the run; nil if it cannot
+	egress       atomic.Int64 // bytes transferred between the program and other hosts
+	private      bool         // whether the record contains only digests of the run's values
+	request      *saved       // the request with which a restarted server can continue the run; nil if the run cannot be continued
 	flushing     sync.Mutex
-	attached     atomic.Bool // the handle of a remote job, or the state of a waiting program, is stored
+	attached     atomic.Bool // whether the handle of a remote job, or the state of a waiting program, is stored
 	caller       string      // ID of the actor that started the run
-	hidden       []string    // secrets of this run and of the runs that wait for it
-	created      time.Time   // has a monotonic clock reading, for durations
-	began        time.Time   // when this server started the program
+	hidden       []string    // secrets of this run and of the runs that wait for this one
+	created      time.Time   // time of creation; it contains a monotonic clock reading, for measuring durations
+	began        time.Time   // time when this server started the program
 	span         trace.Span
 	done         chan struct{}    // closed when run and err are final
-	followed     atomic.Int64     // another server follows the run until this time, in Unix nanoseconds
-	late         bool             // the record waits for the database; used only by the goroutine of execute
-	shown        registry.Status  // status in the record; used only by the goroutine that flushes
-	epoch        int64            // epoch of this server when it stored that status; used only by the goroutine that flushes
-	flushed      int64            // bytes of the events that were stored during the run
-	unstored     []runtimes.Event // drained from the recording but rejected by the journal; used by the flushes, then by finish
+	followed     atomic.Int64     // time in Unix nanoseconds until which another server follows the run
+	late         bool             // whether the record waits for the database; used only by the goroutine of execute
+	shown        registry.Status  // status in the stored record; used only by the goroutine that flushes
+	epoch        int64            // epoch of this server when the status was stored; used only by the goroutine that flushes
+	flushed      int64            // size in bytes of the events that were stored during the run
+	unstored     []runtimes.Event // events that Drain returned but the journal rejected; used by the flushes, and afterwards by finish
 
 	mu  sync.Mutex // guards run until done is closed
 	run registry.Run
@@ -100,7 +100,7 @@ func (l *execution) update(change func(run *registry.Run)) {
 	change(&l.run)
 }
 
-// abandon releases the resources of a run that was admitted but never started.
+// abandon releases the resources of a run that was admitted but not started.
 func (l *execution) abandon() {
 	l.place.Back()
 	l.unrecorded.Done()
@@ -110,7 +110,7 @@ func (l *execution) abandon() {
 	l.span.End()
 }
 
-// execute performs the run, from the wait in the queue to the final record.
+// execute performs the run, from waiting in the queue to storing the final record.
 func (l *execution) execute() {
 	defer close(l.done)
 	defer l.release()
@@ -122,13 +122,14 @@ func (l *execution) execute() {
 	l.finish(outcome, err)
 }
 
-// maxEarly is the maximum number of small runs that may wait for their records after they have returned their slots. A
-// run with a large output keeps its slot until it is recorded, which limits how many such outputs are in memory.
+// maxEarly is the maximum number of runs with small outputs that may have returned their slots and still wait for their
+// records. A run with a large output keeps its slot until it is recorded. This limits how many large outputs are in
+// memory.
 const maxEarly = 64
 
-// returnSlot returns the slot of a run whose program has ended. A small run returns it at once, so that the next
-// program need not wait for the disk. Otherwise recorded returns it. The caller calls recorded when the run is
-// recorded.
+// returnSlot returns the slot of a run whose program has ended. For a small output it returns the slot at once, so that
+// the next program need not wait for the disk. Otherwise the function recorded returns the slot; the caller calls it
+// when the run is recorded.
 func (l *execution) returnSlot(outcome runtimes.Outcome) (recorded func()) {
 	early := &l.service.early
 	if l.bytesOf(outcome) > smallBytes {
@@ -142,7 +143,7 @@ func (l *execution) returnSlot(outcome runtimes.Outcome) (recorded func()) {
 	return func() { early.Add(-1) }
 }
 
-// bytesOf returns the memory size of a run's output and events in bytes.
+// bytesOf returns the size in memory of a run's output and events, in bytes.
 func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
 	return int64(len(outcome.Output)) + l.recording.Bytes()
 }
@@ -151,7 +152,7 @@ func (l *execution) bytesOf(outcome runtimes.Outcome) int64 {
 func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	defer l.cancel(nil)
 	running := false
-	defer func() { // a step before the program may have returned the cancellation as its error
+	defer func() { // If the run was cancelled before its program started, the error of an earlier step may be the cancellation.
 		if !running && errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
 			outcome, err = runtimes.Failed(runtimes.Cancelled, "The run was cancelled before its program started."), nil
 		}
@@ -168,11 +169,11 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
-	if err := l.recordable(); err != nil { // the database may have failed while the run was in the queue
+	if err := l.recordable(); err != nil { // Check again: the database may have failed while the run was in the queue.
 		return runtimes.Outcome{}, err
 	}
 	if len(l.given.Values) > 0 {
-		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // if its use cannot be recorded, the program does not get the secret
+		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // If the use of a secret cannot be recorded, the program does not get the secret.
 			return runtimes.Outcome{}, err
 		}
 	}
@@ -187,7 +188,7 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	l.began = s.Now()
 	startedAt := stamp(l.began)
 	l.update(func(run *registry.Run) {
-		if run.Status = registry.Running; run.StartedAt == nil { // a continued run keeps its first start time
+		if run.Status = registry.Running; run.StartedAt == nil { // A continued run keeps the time of its first start.
 			run.StartedAt = &startedAt
 		}
 	})
@@ -198,13 +199,13 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 	return s.Router.Run(ctx, l.job, host{l})
 }
 
-// kafkaPatience is how long the run of a Kafka request waits for the database before its program starts. The consumer
-// waits too, because an error would be the final answer to the request.
+// kafkaPatience is how long the run of a Kafka request waits for the database before the program starts. During this
+// time the consumer waits too, because an error would be the final answer to the request.
 const kafkaPatience = time.Minute
 
-// beginKeyed records the run with its idempotency key. If the connection fails, the transaction may still have been
-// committed. A repetition of the request would then find a run that nobody executes. So the run of a Kafka request is
-// recorded again, for at most kafkaPatience.
+// beginKeyed records the run together with its idempotency key. If the connection fails, the database may still have
+// committed the transaction, and a repeated request would then find a run that nobody executes. For a Kafka request,
+// beginKeyed therefore tries again for at most kafkaPatience.
 func (l *execution) beginKeyed(ctx context.Context, req Request) error {
 	began := time.Now()
 	for {
@@ -247,8 +248,8 @@ func (l *execution) recordable() error {
 	return nil
 }
 
-// flushInBackground stores a run that lasts longer than beginAfter, and its events, while it runs. stop ends this and
-// waits for the goroutine.
+// flushInBackground stores a run that lasts longer than beginAfter while it runs, together with its events. stop ends
+// the storing and waits until the goroutine has ended.
 func (l *execution) flushInBackground() (stop func()) {
 	ended, joined := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(beginAfter, func() {
@@ -264,7 +265,7 @@ func (l *execution) flushInBackground() (stop func()) {
 }
 
 // flushUntil stores the run as running, and then its events as they arrive, until ended is closed. It repeats failed
-// writes. Events of a failed write are stored together with the next ones.
+// writes. If a write fails, the next write also contains the events of the failed one.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTimer(flushEvery)
 	defer tick.Stop()
@@ -275,11 +276,11 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 		if err == nil && l.outdated() {
 			err = l.begin(ctx)
 		}
-		if err != nil && !failing { // log only the first failure while the database is unavailable
+		if err != nil && !failing { // Log only the first failure while the database is unavailable.
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store a run at work", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
 		if fault.Is(err, fault.RunInterrupted) {
-			if l.attached.Load() { // another server now owns the run and follows its job, so the job must not be stopped
+			if l.attached.Load() { // Another server now owns the run and follows its remote job, so the job must not be stopped.
 				l.cancel(runtimes.ErrDetached)
 			} else {
 				l.cancel(errInterrupted)
@@ -297,7 +298,7 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// begin stores the state of an unfinished run. Other servers read it, and so does this one after a crash.
+// begin stores the state of an unfinished run. Other servers read this state. After a crash this server reads it too.
 func (l *execution) begin(ctx context.Context) error {
 	run := l.snapshot()
 	l.shown = run.Status
@@ -308,7 +309,7 @@ func (l *execution) begin(ctx context.Context) error {
 }
 
 // outdated reports whether the record has an old status, or other servers may have interrupted the run. A program that
-// prints nothing writes no events, so only the epoch shows such an interruption.
+// prints nothing stores no events, so only the epoch reveals such an interruption.
 func (l *execution) outdated() bool {
 	return l.snapshot().Status != l.shown || l.service.Others != nil && l.service.Others.Epoch() != l.epoch
 }
@@ -337,14 +338,14 @@ func bytesOf(events []runtimes.Event) (total int64) {
 	return total
 }
 
-// toStore returns the events that are not stored yet, and marks them as taken.
+// toStore returns the events that are not stored yet, and marks them as returned.
 func (l *execution) toStore() []runtimes.Event {
 	events := append(l.unstored, l.recording.Drain()...)
 	l.unstored = nil
 	return l.eventsOf(events)
 }
 
-// eventsOf returns the events in the form in which they may be stored: without values if the run is private.
+// eventsOf returns the events in the form in which they may be stored. If the run is private, they contain no values.
 func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 	if l.private {
 		return withheldEvents(events)
@@ -352,7 +353,7 @@ func (l *execution) eventsOf(events []runtimes.Event) []runtimes.Event {
 	return events
 }
 
-// finish converts an outcome to the final run, stores it, and only then reports the result.
+// finish converts an outcome to the final run and stores the run. It reports the result only afterwards.
 func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
@@ -393,8 +394,8 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.recorded(ctx, run, serverErr, storeErr, outcome.CallErr)
 }
 
-// finishLater queues the record until the database answers. It returns false if the queue is full. It is a separate
-// function because its closure would make the variables of finish escape to the heap in each run.
+// finishLater queues the record until the database answers. If the queue is full, it returns false. It is a separate
+// function because its closure would otherwise make the variables of finish escape to the heap in each run.
 func (l *execution) finishLater(ctx context.Context, record registry.Run, events []runtimes.Event, run registry.Run, callErr error) bool {
 	serverErr := l.err
 	if !l.service.Later.FinishLater(record, events, func(err error) { l.recorded(ctx, run, serverErr, err, callErr) }) {
@@ -413,8 +414,8 @@ func waitsForRecord(id string) error {
 	}
 }
 
-// recorded reports the end of a run after its record was stored. With storeErr the record could not be stored, and the
-// run is reported as interrupted.
+// recorded reports the end of a run. If storeErr is nil, the record of the run was stored. Otherwise the record could
+// not be stored, and the run is reported as interrupted.
 func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
 	s, recorded := l.service, run
 	if storeErr != nil {
@@ -433,14 +434,14 @@ func (l *execution) recorded(ctx context.Context, run registry.Run, serverErr, s
 		s.keep(l, recorded)
 	}
 	if storeErr == nil {
-		_ = l.forget(ctx) // forget has logged the error
+		_ = l.forget(ctx) // The error can be ignored: forget has logged it.
 	}
 	s.leave(l)
 }
 
-// reserveRecord waits until there is memory to check and store a large output. After 3*reservePatience it continues
-// without the reservation, because a finished run must be recorded. recorded returns the memory that sending the answer
-// does not need.
+// reserveRecord waits until there is enough memory to check and store a large output. If there is not enough after
+// 3*reservePatience, it continues without a reservation, because a finished run must be recorded. The function recorded
+// returns the part of the memory that is not needed to send the answer.
 func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
 	bytes := l.bytesOf(*outcome)
 	if bytes <= smallBytes {
@@ -454,14 +455,15 @@ func (l *execution) reserveRecord(outcome *runtimes.Outcome) (recorded func()) {
 	return func() { l.reservation.Return((recordCopies - answerCopies) * bytes) }
 }
 
-// serverFailed converts an error of the server to the outcome of a run. The program's caller sees only known errors.
+// serverFailed converts an error of the server to the outcome of a run. The caller of the program sees the message only
+// if the error is known.
 func serverFailed(err error) runtimes.Outcome {
 	message := "The run was not executed because of an internal error."
 	var known *fault.Error
-	switch fault.CodeOf(err) { //nolint:exhaustive // other codes are reported as internal errors
+	switch fault.CodeOf(err) { //nolint:exhaustive // errors with other codes are reported as internal errors
 	case fault.SandboxUnavailable:
 		message = "The run was not executed because the sandbox is not available."
-		if errors.Is(err, worker.ErrLost) && errors.As(err, &known) { // the worker stopped after the program had started
+		if errors.Is(err, worker.ErrLost) && errors.As(err, &known) { // The worker stopped after the program had started.
 			message = known.Message
 		}
 	case fault.StorageUnavailable:
@@ -497,14 +499,14 @@ func (l *execution) checkOutput(outcome *runtimes.Outcome) {
 	l.update(func(run *registry.Run) { run.Validation.Output = verdict })
 }
 
-// conclude returns the final run with the outcome, hashes and metrics.
+// conclude returns the final state of the run, with outcome, hashes and metrics.
 func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	now := l.service.Now()
 	finishedAt := stamp(now)
 	run := l.snapshot()
 	run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
 	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &finishedAt
-	run.Output = outcome.Output // stored for inspection even if it does not match the output schema
+	run.Output = outcome.Output // The output is stored for inspection even if it does not match the output schema.
 	if len(run.Output) > 0 {
 		if hash, err := jcs.Digest(run.Output); err == nil {
 			run.OutputsHash = hash
@@ -538,7 +540,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 		slog.Int64("peak_memory", run.Metrics.PeakMemoryBytes), slog.String("isolation", run.Isolation), slog.String("trace_id", run.TraceID),
 	}
 	if run.Error != nil {
-		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // only the type, because the message may contain the program's text
+		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // Log only the type of the error, because the message may contain text of the program.
 	}
 	for _, failed := range [...]struct {
 		name string
@@ -557,10 +559,10 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)
 }
 
-// validationPassed is the span attribute that reports whether the input and the output matched their schemas.
+// validationPassed is the span attribute that states whether the input and the output matched their schemas.
 const validationPassed = "code.validation_passed"
 
-// happened returns the span attributes of a finished run. It omits values that were not measured or checked.
+// happened returns the span attributes of a finished run. It omits values that were not measured or not checked.
 func happened(run registry.Run) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
 		attribute.String("run.status", string(run.Status)), attribute.Bool("code.success", run.Status == registry.Succeeded),
@@ -578,7 +580,7 @@ func happened(run registry.Run) []attribute.KeyValue {
 func (l *execution) emit(kind runtimes.Kind, data any) {
 	raw, err := encode(data)
 	if err != nil {
-		return // unreachable: the data are plain structs
+		return // The error is impossible: the data are plain structs.
 	}
 	l.recording.Emit(runtimes.Event{Kind: kind, Data: raw})
 }

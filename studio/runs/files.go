@@ -13,14 +13,15 @@ import (
 	"github.com/atelier-run/atelier/studio/projects"
 )
 
-// filesRule is the rule that errors of file calls name.
+// filesRule is the name of the rule in errors of file calls.
 const filesRule = "files"
 
-// maxFileEvents is the maximum number of file calls that get an event. The last event states how many further calls
-// have none.
+// maxFileEvents is the maximum number of file calls that are recorded as events. The last event states how many further
+// calls were not recorded.
 const maxFileEvents = 2_000
 
-// TaskProject returns the project that a program may change for a task, or the reason why it may not.
+// TaskProject returns the project that a program may change for a task. If the program may not do so, it returns the
+// reason.
 func TaskProject(c runtimes.Capabilities, project string) (name, problem string) {
 	switch {
 	case c.Files == nil || !c.Files.Write:
@@ -35,7 +36,8 @@ func TaskProject(c runtimes.Capabilities, project string) (name, problem string)
 	return project, ""
 }
 
-// forTask returns the capabilities of a program that runs for a task. Without a project they are unchanged.
+// forTask returns the capabilities of a program that runs for a task. If there is no project, the capabilities are
+// unchanged.
 func forTask(c runtimes.Capabilities, project string) (runtimes.Capabilities, error) {
 	if project == "" {
 		return c, nil
@@ -97,7 +99,7 @@ func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) er
 	return nil
 }
 
-// file executes a file call and records it.
+// file executes a file call of the program and records it.
 func (h host) file(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	l := h.execution
 	began := l.service.Now()

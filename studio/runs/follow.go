@@ -11,7 +11,7 @@ import (
 )
 
 // A page of stored events has between leastPage and mostPage events. If a page is smaller than smallPage bytes, the
-// next one has more events. So many small events need few queries, and large events need little memory.
+// next page has more events. This way, small events need few queries, and large events need little memory.
 const (
 	leastPage = 32
 	mostPage  = 500
@@ -20,9 +20,9 @@ const (
 	followBytes = 512 << 10
 )
 
-// Events returns a reader of the run's present events with a seq greater than from. It does not wait for later events.
-// If the run has ended, the result event is included. If the run is about to report its result, the reader waits for
-// it.
+// Events returns a reader of those events of the run that exist now and have a seq greater than from. It does not wait
+// for later events. If the run has ended, the result event is included. If the run is about to report its result, the
+// reader waits for the result.
 func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
 	l := s.find(actor, id)
 	live := l != nil && !l.snapshot().Status.Final()
@@ -37,20 +37,21 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 	return f, err
 }
 
-// Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
+// Follower reads a run's events one by one, from the live run or from the stored events. It is not safe for concurrent
+// use.
 type Follower struct {
 	service   *Service
 	recording *recorder.Recording // nil if the run is not live on this server
-	run       registry.Run        // summary of the run, if it is not live on this server
-	waits     bool                // another server executes the run, and the reader waits for its end
-	notified  time.Time           // when this server last signalled the other one that it follows the run
+	run       registry.Run        // summary of the run if the run is not live on this server
+	waits     bool                // whether another server executes the run and the reader waits for the run's end
+	notified  time.Time           // when this server last signalled that it follows the run
 	bytes     int64               // size in bytes of the fields that the summary omits
 	from      int64               // seq with which the reader started
 	seq       int64               // seq of the last event that was read
 	bounded   bool                // whether until is the last event to read
 	until     int64
 	stored    []runtimes.Event
-	page      int // number of events to read next
+	page      int // maximum number of events to read with the next query
 	exhausted bool
 	ended     bool
 }
@@ -75,7 +76,7 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 	return f, reserve(ctx, followBytes)
 }
 
-// Next waits for the next event. After the last one it returns io.EOF. An unfinished run has no result event.
+// Next waits for the next event. After the last event it returns io.EOF. A run that has not ended has no result event.
 func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.recording != nil {
 		if f.bounded && f.seq >= f.until {
@@ -129,10 +130,10 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 	return e, true, nil
 }
 
-// result rebuilds the result event from the stored run, because this event is not stored.
+// result rebuilds the result event from the stored run, because the result event is not stored.
 func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	seq := f.resultSeq()
-	if f.seq >= seq { // the reader has already received the result
+	if f.seq >= seq { // The reader has already received the result.
 		f.ended = true
 		return runtimes.Event{}, io.EOF
 	}
@@ -152,8 +153,8 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// resultSeq returns the seq of the result event. If the reader started at a higher seq, it has seen events that were
-// never stored, but not the result. It then gets the result with the highest possible seq.
+// resultSeq returns the seq of the result event. A reader may have started at a higher seq, because it has read events
+// that were never stored. Such a reader gets the result with the highest possible seq.
 func (f *Follower) resultSeq() int64 {
 	if f.run.ResultSeq == 0 || f.from > f.run.ResultSeq {
 		return registry.LastSeq

@@ -13,36 +13,36 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// Candidate is a program whose run the gate decides about.
+// Candidate is a program about whose run the gate decides.
 type Candidate struct {
-	Version   registry.Version // the agent's version; for inline code only its spec is set
+	Version   registry.Version // version of the agent; for inline code only the spec is set
 	Inline    bool
 	Input     json.RawMessage
-	RequestID string // the client's own ID of the request
-	Draft     bool   // a draft is checked only by the policy service
-	Allowed   bool   // the policy service has already allowed this run
+	RequestID string // the client's own ID for the request
+	Draft     bool   // whether the program is a draft; drafts are checked only by the policy service
+	Allowed   bool   // whether the policy service has already allowed this run
 	Trigger   registry.Trigger
 }
 
 // Ruling is the gate's decision about one run. The zero value allows the run.
 type Ruling struct {
 	Blocked bool
-	Reasons []string // why it is blocked, or why a person must approve; an unblocked run without reasons may start
+	Reasons []string // reasons why the run is blocked or why a person must approve it; a run that is not blocked and has no reasons may start
 	Verdict *registry.Verdict
 	Remedy  string
 	Keep    bool // whether to store the blocked request, so that it can be submitted again
 }
 
-// saved is the part of a waiting run's request that is not in the record of the run.
+// saved holds the parts of a waiting run's request that the record of the run does not contain.
 type saved struct {
 	Inline    *registry.Spec     `json:"inline,omitempty"`
-	Draft     *registry.Spec     `json:"draft,omitempty"`  // the draft when the run began
+	Draft     *registry.Spec     `json:"draft,omitempty"`  // the draft as it was when the run began
 	Digest    string             `json:"digest,omitempty"` // digest of the version
 	Limits    runtimes.Limits    `json:"limits"`
 	AtMost    runtimes.Limits    `json:"atMost,omitzero"`
 	Isolation runtimes.Isolation `json:"isolation,omitempty"`
 	Hints     routing.Hints      `json:"hints,omitzero"`
-	// The policy service checks these again when a blocked request is submitted again.
+	// These fields are sent to the policy service again when a blocked request is submitted again.
 	Language runtimes.Language `json:"language,omitempty"`
 	Trigger  registry.Trigger  `json:"trigger,omitempty"`
 	Project  string            `json:"project,omitempty"`
@@ -59,7 +59,7 @@ func (s *Service) seal(more *saved, run registry.Run) (err error) {
 	return nil
 }
 
-// sealedAbout returns the associated data that binds an encrypted input to its run.
+// sealedAbout returns the associated data that binds an encrypted input to the run.
 func sealedAbout(run registry.Run) []string {
 	return []string{"input of a waiting run", run.Workspace, run.ID}
 }
@@ -77,18 +77,18 @@ func Described(request json.RawMessage) (runtimes.Language, registry.Trigger, er
 	return s.Language, s.Trigger, err
 }
 
-// InlineOf returns the inline program of a waiting request, nil for an agent's version.
+// InlineOf returns the inline program of a waiting request, or nil if the request runs an agent's version.
 func InlineOf(request json.RawMessage) (*registry.Spec, error) {
 	if len(request) == 0 {
-		return nil, nil //nolint:nilnil // the request was carried out and removed
+		return nil, nil //nolint:nilnil // the request was carried out, so its details were removed
 	}
 	var s saved
 	err := json.Unmarshal(request, &s)
 	return s.Inline, err
 }
 
-// review gets the gate's decision. If the run is blocked or must wait, review records the run and returns it; otherwise
-// it returns nil. For a draft the gate checks only the policy service, because its author tries it out.
+// review gets the gate's decision about a run. If the run is blocked or must wait, review records the run and returns
+// it; otherwise it returns nil. A draft is checked only by the policy service, because its author is trying it out.
 func (s *Service) review(ctx context.Context, actor registry.Actor, req Request, t target, run registry.Run, masked bool) (*Result, error) {
 	if s.Gate == nil || req.resumed != nil {
 		return nil, nil //nolint:nilnil // nil means that the run may start
@@ -126,8 +126,8 @@ func (s *Service) review(ctx context.Context, actor registry.Actor, req Request,
 	return &Result{Run: run, Of: t.of}, nil
 }
 
-// refuse records a blocked run. With Keep it also stores the request, so that it can be submitted again. It
-// does not store the request of a draft, or one whose input must not be stored: of a private run, or with a secret.
+// refuse records a blocked run. If the ruling's Keep is set, refuse also stores the request, so that it can be
+// submitted again. It never stores the request of a draft or of a private run, or a request that contains a secret.
 func (s *Service) refuse(ctx context.Context, req Request, t target, run registry.Run, c Candidate, ruling Ruling, more saved, masked bool) (*Result, error) {
 	begin := func(run registry.Run) error { return s.Journal.BeginRun(req.keyed(ctx), run) }
 	if private(t.spec, req.outer) {
@@ -146,7 +146,7 @@ func (s *Service) refuse(ctx context.Context, req Request, t target, run registr
 	return s.block(ctx, t, run, ruling, begin)
 }
 
-// block records a run as blocked. begin stores the first record of the run.
+// block records a run as blocked. It calls begin to store the first record of the run.
 func (s *Service) block(ctx context.Context, t target, run registry.Run, ruling Ruling, begin func(registry.Run) error) (*Result, error) {
 	e := &runtimes.ProgramError{Type: runtimes.Denied, Message: "The gate blocks this program.", Rule: "gate", Remedy: ruling.Remedy}
 	switch {
@@ -200,9 +200,9 @@ func CancelledWaiting() *runtimes.ProgramError {
 	return &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while it waited for an approval."}
 }
 
-// Resume continues a waiting run that was approved. It does nothing if the run no longer waits. After an error, Resume
-// may be tried again. A run that can no longer start is recorded as failed, without an error. Error: NotFound if the
-// run is not recorded, for example because its request was decided first.
+// Resume continues a waiting run that was approved. If the run no longer waits, Resume does nothing. After an error,
+// Resume may be called again. A run that can no longer start is recorded as failed, and Resume returns no error. Error:
+// NotFound if the run is not recorded, for example because its request was decided before the run was recorded.
 func (s *Service) Resume(ctx context.Context, workspace, id string, request json.RawMessage) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -231,8 +231,8 @@ func (s *Service) Resume(ctx context.Context, workspace, id string, request json
 	return s.accept(ctx, l)
 }
 
-// Resubmit runs a blocked request again under the given run ID, so that a repeated call does not start a second run.
-// The policy service must have allowed the request again.
+// Resubmit runs a blocked request again. The new run gets the given ID, so that a repeated call does not start a second
+// run. The policy service must have allowed the request before.
 func (s *Service) Resubmit(ctx context.Context, workspace, blocked, id string, request json.RawMessage, requestID string) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -268,7 +268,7 @@ func (more saved) request(run registry.Run) Request {
 	}
 }
 
-// accept records a prepared run as queued and starts it. After a crash the run is interrupted, so it never runs twice.
+// accept records a prepared run as queued and starts it. A crash interrupts the run, so it never runs twice.
 func (s *Service) accept(ctx context.Context, l *execution) error {
 	if err := s.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.run)); err != nil {
 		l.abandon()
@@ -280,17 +280,17 @@ func (s *Service) accept(ctx context.Context, l *execution) error {
 	return nil
 }
 
-// unresumed records the end of a run that can no longer start. If the run may start later, it returns the error
-// instead.
+// unresumed records the end of a run that can no longer start. If the run may still start later, unresumed returns the
+// error instead.
 func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) error {
 	var f *fault.Error
 	if !errors.As(cause, &f) {
 		return cause
 	}
-	switch f.Code { //nolint:exhaustive // with any other code the run may start later
+	switch f.Code { //nolint:exhaustive // errors with other codes mean that the run may start later
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict:
 		if run.Withheld {
-			run = Withheld(run) // the input was decrypted for the start and must not be recorded
+			run = Withheld(run) // The input was decrypted in order to start the run, and must not be recorded.
 		}
 		_, err := s.endWaiting(ctx, run, registry.Failed, &runtimes.ProgramError{Type: runtimes.Denied, Message: "The run was approved but can no longer start: " + f.Message})
 		return err
@@ -298,8 +298,8 @@ func (s *Service) unresumed(ctx context.Context, run registry.Run, cause error) 
 	return cause
 }
 
-// EndWaiting ends a waiting run that was not approved. It does nothing if the run no longer waits. It returns the same
-// errors as Resume.
+// EndWaiting ends a waiting run that was not approved. If the run no longer waits, EndWaiting does nothing. Its errors
+// are those of Resume.
 func (s *Service) EndWaiting(ctx context.Context, workspace, id string, cause *runtimes.ProgramError) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()

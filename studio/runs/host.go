@@ -13,10 +13,11 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// maxMessage is the maximum length of a log or progress message in bytes.
+// maxMessage is the maximum length in bytes of a log or progress message.
 const maxMessage = 16 << 10
 
-// host handles a program's calls: it records events and provides the host functions that the version was granted.
+// host handles the calls of a running program. It records events, and provides the host functions that the version was
+// granted.
 type host struct{ execution *execution }
 
 // Emit records an event of the runtime. For an egress event it also counts the transferred bytes.
@@ -30,7 +31,7 @@ func (h host) Emit(e runtimes.Event) {
 	h.execution.recording.Emit(e)
 }
 
-// Call executes a host call of the program. Every program may use log and progress, and call the agents that its
+// Call executes a host call of the program. Every program may use log and progress, and may call the agents that its
 // version declares.
 func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
@@ -48,7 +49,7 @@ func (h host) Call(ctx context.Context, name string, args json.RawMessage) (json
 	if projects.Known(name) {
 		return h.file(ctx, name, args)
 	}
-	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // the form "atelier call NAME" in Bash
+	if declared, ok := specs.ToolOf(h.execution.job.Capabilities.Tools, name); ok { // Bash programs call an agent by its name, as in "atelier call NAME".
 		return h.tool(ctx, declared, args)
 	}
 	return nil, unknownFunction(name)

@@ -10,8 +10,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CheckKept checks and returns the input of a run that starts later. The input is stored until then, so it must not
-// contain values of secrets, and the program must not have the flag pii_risk. Error: InvalidInput.
+// CheckKept checks and returns the input of a run that starts later. The input is stored until the run starts.
+// Therefore the input must not contain values of secrets, and the program must not have the flag pii_risk. Error:
+// InvalidInput.
 func (s *Service) CheckKept(ctx context.Context, workspace string, version registry.Version, input json.RawMessage) (json.RawMessage, error) {
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)

@@ -20,10 +20,11 @@ type Model interface {
 	AskProgram(ctx context.Context, workspace string, messages []llm.Message) (llm.Reply, error)
 }
 
-// modelRule is the rule that errors of askLLM name.
+// modelRule is the name of the rule in errors of askLLM.
 const modelRule = "language model"
 
-// maxQuestion is the maximum size of a prompt with its context in bytes. The guest sends it in one message.
+// maxQuestion is the maximum size in bytes of a prompt with its context. It is limited because the guest sends both in
+// one message.
 const maxQuestion = 128 << 10
 
 // askModel calls the language model for a program, and records the call and its tokens.
@@ -52,7 +53,7 @@ func (h host) askModel(ctx context.Context, args json.RawMessage) (json.RawMessa
 	return json.Marshal(text)
 }
 
-// question checks the arguments and calls the model. It returns the used tokens even if the call fails.
+// question checks the arguments and calls the model. It returns the number of used tokens even if the call fails.
 func (h host) question(ctx context.Context, args json.RawMessage) (text string, used registry.Tokens, err error) {
 	l := h.execution
 	var asked struct {

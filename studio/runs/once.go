@@ -17,10 +17,10 @@ type Keys interface {
 // onceEvery is the interval at which a repeated request checks whether the first request has ended.
 const onceEvery = 20 * time.Millisecond
 
-// Once executes a request at most once for its key, which is stored together with the run. A repeated request waits for
-// the end of the first run and returns it; it does not wait for an approval. If the first request created no run, the
-// repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different request; Conflict if the run
-// of the first request was deleted.
+// Once executes a request at most once for its idempotency key. The key is stored together with the run. A repeated
+// request waits for the end of the first run and returns that run, but it does not wait for an approval. If the first
+// request created no run, the repeated request is executed. Errors: IdempotencyMismatch if the key belongs to a
+// different request; Conflict if the run of the first request was deleted.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
@@ -37,7 +37,7 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			}
 		case existing.BodyHash != key.BodyHash:
 			return registry.Run{}, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
-		case existing.Made.ID == "": // an earlier version of the server stored the key before the run
+		case existing.Made.ID == "": // An earlier version of the server stored the key before it created the run.
 		default:
 			run, err := s.Get(ctx, actor, existing.Made.ID)
 			if fault.Is(err, fault.NotFound) {

@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// packages installs the packages of the program before its time limit starts. Each step is an event of the run.
-// Packages that cannot be installed are an error of the program. If this server cannot install any packages, it is an
-// error of the server. The caller must call release when the program has ended.
+// packages installs the packages of the program before the program's time limit starts. Each step is an event of the
+// run. If packages cannot be installed, the program fails. If this server cannot install any packages, the server's
+// error is returned. The caller must call release when the program has ended.
 func (l *execution) packages() (release func(), failed *runtimes.ProgramError, err error) {
 	nothing := func() {}
 	if !packages.Needed(l.spec) {
@@ -34,7 +34,7 @@ func (l *execution) packages() (release func(), failed *runtimes.ProgramError, e
 	return release, nil, nil
 }
 
-// packagesFailed returns the error of a program whose packages cannot be installed, or the error of the server.
+// packagesFailed returns the program's error if its packages cannot be installed, or else the error of the server.
 func packagesFailed(ctx context.Context, err error) (*runtimes.ProgramError, error) {
 	if ctx.Err() != nil {
 		return &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while its packages were installed."}, nil

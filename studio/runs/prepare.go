@@ -25,15 +25,16 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// Limits of a program's input. Depth is the nesting of arrays and objects.
+// These are the limits of a program's input. Depth is the maximum nesting of arrays and objects.
 const (
 	maxInputBytes = 8 << 20
 	maxInputDepth = 256
-	// maxInputDigits is the maximum number of digits of one number, because Python needs quadratic time to parse them.
+	// maxInputDigits is the maximum number of digits of one number. It exists because Python needs quadratic time to parse
+	// a number.
 	maxInputDigits = 4300
 )
 
-// unchecked is the validation result of input or output without a schema.
+// unchecked is the validation result of an input or output that has no schema.
 const unchecked = "skipped"
 
 // target is the resolved program of a request.
@@ -42,16 +43,16 @@ type target struct {
 	agentID    string
 	agent      string
 	version    string
-	revision   int64 // revision of a draft
+	revision   int64 // revision of the draft that runs
 	digest     string
 	codeDigest string
 	of         registry.Version
 }
 
-// prepare resolves, validates and admits a request. A rejected request leaves no run. If the gate blocks the run, or a
-// person must approve it, the run is recorded and returned as held.
+// prepare resolves, validates and admits a request. If it rejects the request, no run is recorded. If the gate blocks
+// the run, or if a person must approve the run, prepare records the run and returns it as held.
 func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (l *execution, held *Result, err error) {
-	if err := s.Journal.Ready(); err != nil { // a run that cannot be recorded must not start
+	if err := s.Journal.Ready(); err != nil { // A run that cannot be recorded must not start.
 		return nil, nil, err
 	}
 	created := s.Now()
@@ -113,13 +114,13 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	input = jcs.Tidy(input) // so that programs get the same text from every client
+	input = jcs.Tidy(input) // Tidy gives programs the same text for the same value from every client.
 	given, err := s.given(ctx, actor.Workspace, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	hidden, relatives, depth := given.Values, new(family), 0
-	if caller := req.outer; caller != nil { // the calling program may have put its secrets into the input
+	if caller := req.outer; caller != nil { // The calling program may have put its secrets into the input.
 		hidden = slices.Concat(caller.execution.hidden, given.Values)
 		relatives, depth = caller.execution.family, caller.execution.depth+1
 	}
@@ -135,7 +136,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}
 	masked := !bytes.Equal(stored, input)
 	if masked {
-		// Hash the redacted input: a hash of the original would let a reader confirm a guess of the secret.
+		// Hash the redacted input: a hash of the original input would let a reader check a guess of the secret.
 		if run.InputsHash, err = jcs.Digest(stored); err != nil {
 			return nil, nil, err
 		}
@@ -144,7 +145,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		return nil, held, err
 	}
 	var unrecorded budgets.Place
-	if s.Budgets != nil && req.attach == "" { // a continued run was admitted before
+	if s.Budgets != nil && req.attach == "" { // A continued run was admitted when it first started.
 		if unrecorded, err = s.Budgets.Admit(ctx, actor.Workspace, name.Remote()); err != nil {
 			return nil, nil, err
 		}
@@ -180,14 +181,14 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	return l, nil, nil
 }
 
-// source returns the origin of a run, which determines its place in the queue. Only runs that a person starts in the
-// Studio are interactive; the runs of a replay are not.
+// source returns the source of a run, which determines the run's place in the queue. A run is interactive only if a
+// person starts it in the Studio; runs of a replay are not interactive.
 func source(actor registry.Actor, req Request, t target) router.Source {
 	return router.Source{Agent: t.agentID, Caller: actor.ID, Interactive: req.Trigger == registry.TriggerStudio && req.ParentRunID == ""}
 }
 
-// place reserves a run in the quotas of its workspace and in the queue. A run that a program calls uses the slot of
-// that program.
+// place reserves a run in the quotas of its workspace and in the queue. If a program calls the run, the run uses the
+// slot of that program.
 func (s *Service) place(ctx context.Context, actor registry.Actor, req Request, t target) (place quotas.Place, ticket *router.Ticket, err error) {
 	caller := req.outer
 	if caller != nil {
@@ -255,8 +256,8 @@ func versionTarget(v registry.Version) target {
 	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest, of: v}
 }
 
-// draftAsBegun returns the draft with which a run began, even if the draft has changed since. The stored state of a
-// program works only with the code that produced it.
+// draftAsBegun returns the draft as it was when the run began, even if the draft has changed since. The stored state of
+// a program works only with the code that produced the state.
 func draftAsBegun(agent registry.Agent, spec registry.Spec, run registry.Run) (target, error) {
 	t, err := withCodeDigest(target{
 		spec: spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: run.DraftRevision,
@@ -275,16 +276,16 @@ func withCodeDigest(t target) (target, error) {
 	return t, err
 }
 
-// limits applies the limits of a request. A request may only lower a version's limits. An inline program sets its own,
-// up to the ceilings of the server.
+// limits applies the limits of a request to the limits of the program. A request may only lower a version's limits. An
+// inline program sets its own limits, up to the ceilings of the server.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
-	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // the usual case
+	if req.Limits == (runtimes.Limits{}) && req.AtMost == (runtimes.Limits{}) { // Most requests set no limits.
 		return base, nil
 	}
 	return s.limitsOf(base, req)
 }
 
-// limitsOf returns the limits of a request that sets at least one.
+// limitsOf returns the limits for a request that sets at least one limit.
 func (s *Service) limitsOf(base runtimes.Limits, req Request) (runtimes.Limits, error) {
 	least, highest, owner := runtimes.LeastLimits(), base, "the limit of the version"
 	if req.Inline != nil {
@@ -313,8 +314,8 @@ func (s *Service) limitsOf(base runtimes.Limits, req Request) (runtimes.Limits, 
 	return limits, nil
 }
 
-// checkInput rejects input that is too large, malformed or invalid against the schema. Otherwise it returns the hash of
-// the input.
+// checkInput returns the hash of the input. It rejects input that is too large, malformed or invalid against the
+// schema.
 func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
 	whole := trace.SpanFromContext(ctx)
 	_, span := s.step(ctx, "validate")

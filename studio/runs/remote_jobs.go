@@ -16,21 +16,23 @@ import (
 // RemoteJobs stores the jobs of runs at remote services, so that a restarted server can follow them.
 type RemoteJobs interface {
 	KeepRemoteJob(ctx context.Context, job registry.RemoteJob) error
-	// LeftJobs lists the jobs that this server may have to continue, without their handles and requests.
+	// LeftJobs lists the remote jobs that this server may have to continue. It omits their handles and requests.
 	LeftJobs(ctx context.Context) ([]registry.RemoteJob, error)
 	RemoteJob(ctx context.Context, runID string) (registry.RemoteJob, error)
 	HasRemoteJob(ctx context.Context, runID string) (bool, error)
 	ForgetRemoteJob(ctx context.Context, runID string) error
-	// AdoptRun makes this server the owner of an unfinished run whose server has stopped. It reports whether this
-	// server now owns the run.
+	// AdoptRun makes this server the owner of an unfinished run whose server has stopped. It reports whether this server
+	// is the owner now.
 	AdoptRun(ctx context.Context, workspace, id string) (bool, error)
-	// AdoptAndForget does the same as AdoptRun, and removes the job in the same transaction.
+	// AdoptAndForget does the same as AdoptRun. In the same transaction it removes the stored job.
 	AdoptAndForget(ctx context.Context, workspace, id string) (bool, error)
 }
 
-// resumable returns the request of a run that a server can continue after this one has stopped; nil if none can. Such a
-// run has a job at a remote service, or a waiting Monty program. A private run has no stored input, and a program that
-// calls this run does not survive its server. A draft may change later, so the request stores it as the run began.
+// resumable returns the stored request of a run that another server, or this one after a restart, can continue. It
+// returns nil if no server can continue the run. A run can be continued if it has a job at a remote service or is a
+// waiting Monty program. It cannot if it is private, because its input is not stored, or if a program called it,
+// because that program does not survive its server. For a draft, the request contains the draft as the run began with
+// it, because the draft may change.
 func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bool) *saved {
 	if s.RemoteJobs == nil || !name.Remote() && name != runtimes.MontyEngine || req.outer != nil || masked || private(t.spec, nil) {
 		return nil
@@ -42,8 +44,8 @@ func (s *Service) resumable(req Request, t target, name runtimes.Name, masked bo
 	return more
 }
 
-// StoreJob implements runtimes.JobStore. A handle that cannot be stored is only logged: a restart then interrupts the
-// run.
+// StoreJob implements runtimes.JobStore. If the handle cannot be stored, StoreJob only logs the error; a restart then
+// interrupts the run.
 func (h host) StoreJob(ctx context.Context, handle string) {
 	l := h.execution
 	if l.request == nil {
@@ -63,7 +65,8 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 	l.attached.Store(true)
 }
 
-// recordForOthers stores the run before its job, because another server would remove a job without a run.
+// recordForOthers stores the run before its remote job is stored, because another server would remove a job that
+// belongs to no run.
 func (l *execution) recordForOthers(ctx context.Context) error {
 	if l.service.Others == nil {
 		return nil
@@ -71,15 +74,15 @@ func (l *execution) recordForOthers(ctx context.Context) error {
 	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
 }
 
-// detached reports whether the run ended only because this server stops, while its remote job continues.
+// detached reports whether the run ended here only because this server stops, while its remote job continues.
 func (l *execution) detached(outcome runtimes.Outcome, serverErr error) bool {
 	return serverErr == nil && l.attached.Load() && errors.Is(context.Cause(l.ctx), runtimes.ErrDetached) && outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled
 }
 
-// detach leaves the run unfinished in the database. After its next start the server continues it.
+// detach leaves the run unfinished in the database. The server continues the run after its next start.
 func (l *execution) detach(ctx context.Context) {
 	l.recording.EndOutput()
-	if err := l.flush(ctx); err != nil { // the job prints these events again
+	if err := l.flush(ctx); err != nil { // The events are not lost: the job emits them again.
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "store events of a run that goes on elsewhere", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 	}
 	l.unrecorded.Done()
@@ -91,19 +94,19 @@ func (l *execution) detach(ctx context.Context) {
 	l.service.leave(l)
 }
 
-// forget removes the stored job of a recorded run.
+// forget removes the stored remote job of a recorded run.
 func (l *execution) forget(ctx context.Context) error {
 	if !l.attached.Load() {
 		return nil
 	}
 	err := l.service.RemoteJobs.ForgetRemoteJob(ctx, l.job.RunID)
-	if err != nil { // the next start of the server removes the job
+	if err != nil { // The server removes the job at its next start.
 		l.service.Log.LogAttrs(ctx, slog.LevelWarn, "remove the job of a run at another service", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 	}
 	return err
 }
 
-// Reattach continues the runs whose remote jobs an earlier process or another server has left. It tries again while the
+// Reattach continues runs with remote jobs that an earlier process or another server has left. It tries again while the
 // database does not answer or the queue is full.
 func (s *Service) Reattach(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
@@ -128,8 +131,8 @@ func (s *Service) Reattach(ctx context.Context) {
 	}
 }
 
-// reattach continues one run. If the run can no longer be continued, it records its end. If this or another server
-// already executes the run, it does nothing.
+// reattach continues one run. If the run can no longer be continued, reattach records its end. If this or another
+// server already executes the run, reattach does nothing.
 func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -173,7 +176,7 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	return s.accept(ctx, l)
 }
 
-// stored returns the stored events of a job's run.
+// stored returns the stored events of the run to which a job belongs.
 func (s *Service) stored(ctx context.Context, job registry.RemoteJob) (all []runtimes.Event, err error) {
 	for {
 		page, err := s.Archive.Events(ctx, job.Workspace, job.RunID, int64(len(all)), 0)
@@ -184,21 +187,22 @@ func (s *Service) stored(ctx context.Context, job registry.RemoteJob) (all []run
 	}
 }
 
-// notReattached records the end of a run that can no longer be continued. If the run may be continued later, it returns
-// the error instead.
+// notReattached records the end of a run that can no longer be continued. If the run may still be continued later, it
+// returns the error instead.
 func (s *Service) notReattached(ctx context.Context, run registry.Run, cause error) error {
 	var f *fault.Error
 	if !errors.As(cause, &f) {
 		return cause
 	}
-	switch f.Code { //nolint:exhaustive // with any other code the run may be continued later
+	switch f.Code { //nolint:exhaustive // errors with other codes mean that the run may be continued later
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.SecretMissing, fault.Conflict, fault.RuntimeUnavailable:
 		return s.unattached(ctx, run, f.Message)
 	}
 	return cause
 }
 
-// unattached records a run as interrupted. Its remote job is then stopped like every job without a run.
+// unattached records a run as interrupted. Afterwards its remote job is stopped, like every job that belongs to no live
+// run.
 func (s *Service) unattached(ctx context.Context, run registry.Run, reason string) error {
 	_, err := s.endContinued(ctx, run, registry.StatusInterrupted, &runtimes.ProgramError{
 		Type: runtimes.Interrupted, Message: "The server stopped while the program ran at a remote service, and the run cannot be continued: " + reason, Remedy: "Run it again.",
@@ -218,7 +222,7 @@ func (s *Service) endContinued(ctx context.Context, run registry.Run, status reg
 	return run, s.RemoteJobs.ForgetRemoteJob(ctx, run.ID)
 }
 
-// continues reports whether a remote job of the run is stored, so that this server will continue the run.
+// continues reports whether this server will continue the run, which is so if a remote job of the run is stored.
 func (s *Service) continues(ctx context.Context, id string) bool {
 	if s.RemoteJobs == nil {
 		return false
@@ -227,8 +231,8 @@ func (s *Service) continues(ctx context.Context, id string) bool {
 	return err != nil || has
 }
 
-// cancelContinued cancels a run that this server has not continued yet. Its remote job is then stopped like every job
-// without a run.
+// cancelContinued cancels a run that this server has not continued yet. Afterwards its remote job is stopped, like
+// every job that belongs to no live run.
 func (s *Service) cancelContinued(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// route chooses the runtime of a run. A continued run keeps its runtime, because a remote service already executes its
-// job.
+// route chooses the runtime of a run. A continued run keeps its runtime, because its job already runs at a remote
+// service.
 func (s *Service) route(ctx context.Context, actor registry.Actor, req Request, t target) (runtimes.Name, registry.Route, error) {
 	if req.attach != "" {
 		return req.resumed.Runtime, req.resumed.Route, nil
@@ -36,7 +36,7 @@ func callOf(actor registry.Actor, req Request, t target) routing.Call {
 	return c
 }
 
-// Explain returns the runtime that would execute a request, and the reason. It starts no run.
+// Explain returns the runtime that would execute a request, and the reason for this choice. It starts no run.
 func (s *Service) Explain(ctx context.Context, actor registry.Actor, req Request) (routing.RouteExplanation, error) {
 	t, err := s.resolve(ctx, actor, req)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package runs controls a run from request to answer: resolve, validate, queue, execute, check the output, store,
-// answer. It contains no HTTP, no SQL and nothing specific to a language.
+// Package runs executes runs. For each run it resolves the reference, validates the input, queues and executes the
+// program, checks the output, stores the record and returns the answer. The package contains no HTTP, no SQL and
+// nothing specific to a language.
 package runs
 
 import (
@@ -30,39 +31,40 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Journal stores runs durably.
+// Journal stores the records and events of runs durably.
 type Journal interface {
-	// Ready returns the reason why runs cannot be recorded now, nil if they can.
+	// Ready returns the reason why runs cannot be recorded now, or nil if they can.
 	Ready() error
 	BeginRun(ctx context.Context, run registry.Run) error
 	AppendEvents(ctx context.Context, workspace, runID string, events []runtimes.Event) error
 	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error
 }
 
-// Later stores the records of finished runs when the journal works again after an outage.
+// Later stores records of finished runs after an outage of the journal, when the journal works again.
 type Later interface {
-	// FinishLater calls stored once, when the record is durable or has been given up. It returns false if there is no
-	// room for the record.
+	// FinishLater queues a record. It calls stored once, when the record is durable or cannot be stored at all. If there
+	// is no room for the record, it returns false.
 	FinishLater(run registry.Run, events []runtimes.Event, stored func(error)) bool
 }
 
-// Others are the other servers that record runs in the journal.
+// Others represents the other servers that record runs in the same journal.
 type Others interface {
 	// AskToCancel asks the server that executes a run to cancel it.
 	AskToCancel(ctx context.Context, workspace, runID string) error
-	// TakeCancellations returns the IDs of the runs that other servers requested this one to cancel. It returns each ID
+	// TakeCancellations returns the IDs of the runs that other servers asked this server to cancel. It returns each ID
 	// once.
 	TakeCancellations(ctx context.Context) ([]string, error)
-	// Epoch changes when this server joins again after another one has ended its lease and interrupted its runs.
+	// Epoch changes when this server gets a new lease because another server has ended the old one and interrupted this
+	// server's runs.
 	Epoch() int64
-	// Signal notifies the other servers. Signals may be lost.
+	// Signal notifies the other servers. A signal may be lost.
 	Signal(ctx context.Context, kind, subject string) error
 }
 
 // Archive reads runs.
 type Archive interface {
 	Run(ctx context.Context, workspace, id string) (registry.Run, error)
-	// RunSummary returns a run without its input, output and streams, and their size in bytes.
+	// RunSummary returns a run without its input, output and streams, and the total size in bytes of these omitted fields.
 	RunSummary(ctx context.Context, workspace, id string) (registry.Run, int64, error)
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 	Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error)
@@ -78,18 +80,18 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Meter counts ended runs.
+// Meter counts runs that have ended.
 type Meter interface {
-	RunFinished(run registry.Run)   // the run is recorded
-	RunUnrecorded(run registry.Run) // the run could not be recorded
+	RunFinished(run registry.Run)   // the run ended and is recorded
+	RunUnrecorded(run registry.Run) // the run ended but could not be recorded
 }
 
 // Gate decides whether a run may start.
 type Gate interface {
-	// Review decides whether a program may run at once, never, or after a person has approved.
+	// Review decides whether a program may run at once, may never run, or may run after a person has approved.
 	Review(ctx context.Context, actor registry.Actor, c Candidate) (Ruling, error)
-	// Ask records a run together with a request: the request for the approval that it waits for, or the stored request
-	// with which a blocked run can be submitted again. Errors: those of Journal.BeginRun.
+	// Ask records a run together with a request. If the run waits, this is the request for its approval. If the run is
+	// blocked, this is the stored request with which it can be submitted again. Errors: those of Journal.BeginRun.
 	Ask(ctx context.Context, run registry.Run, c Candidate, r Ruling, request json.RawMessage) error
 	// Withdraw ends the approval request of a waiting run that was cancelled.
 	Withdraw(ctx context.Context, actor registry.Actor, runID string) error
@@ -97,23 +99,25 @@ type Gate interface {
 
 // Options configures a Service.
 type Options struct {
-	Gate    Gate // nil if every run may start
+	Gate    Gate // nil if the server has no gate, so that every run may start
 	Journal Journal
-	Later   Later // stores records that the journal rejected; nil drops them
+	Later   Later // stores records that the journal rejected; if it is nil, such records are dropped
 	Archive Archive
-	// RemoteJobs stores the jobs that a restarted server follows. If it is nil, a restart interrupts their runs.
+	// RemoteJobs stores remote jobs, so that a restarted server can follow them. If it is nil, a restart interrupts the
+	// runs with remote jobs.
 	RemoteJobs RemoteJobs
 	Drafts     Drafts
 	Resolver   Resolver
 	Specs      *specs.Checker
 	Routing    *routing.Router
-	Secrets    *secrets.Service  // nil without secrets
-	Quotas     *quotas.Service   // nil without quotas
-	Budgets    *budgets.Service  // nil without budgets
-	Projects   *projects.Service // nil without projects
-	Packages   *packages.Service // nil without packages
-	Model      Model             // nil without a language model
-	// ModelTokens is the maximum number of language model tokens for a run and the runs that it calls; 0 for no limit.
+	Secrets    *secrets.Service  // nil if there are no secrets
+	Quotas     *quotas.Service   // nil if workspaces have no quotas
+	Budgets    *budgets.Service  // nil if workspaces have no budgets
+	Projects   *projects.Service // nil if there are no projects
+	Packages   *packages.Service // nil if packages are not supported
+	Model      Model             // nil if the server has no language model
+	// ModelTokens is the maximum number of language model tokens for a run together with the runs that it calls. 0 means
+	// no limit.
 	ModelTokens int64
 	Validator   *specs.Validator
 	Router      *router.Router
@@ -121,8 +125,8 @@ type Options struct {
 	Tracer      trace.Tracer
 	Log         *slog.Logger
 	Ceilings    runtimes.Limits
-	Models      string     // code digest of the only program that may read the directory of models; "" for none
-	Keys        vault.Keys // encrypt the inputs of private runs that wait
+	Models      string     // code digest of the only program that may read the directory of models; "" if there is none
+	Keys        vault.Keys // keys that encrypt the inputs of private runs that wait for an approval
 	Server      string     // ID under which the journal records the runs of this server
 	Others      Others     // nil if no other server records runs in the journal
 	Level       string     // isolation level of this server: full, reduced (with the missing parts) or none
@@ -134,12 +138,12 @@ type Options struct {
 type Service struct {
 	Options
 
-	resuming sync.Mutex // serializes changes of waiting runs, so that no run resumes twice
+	resuming sync.Mutex // serializes changes of waiting runs, so that no waiting run is continued twice
 
 	mu        sync.Mutex
 	live      map[string]*execution
 	kept      map[string]kept            // private runs that have just ended, by ID
-	waiting   map[string][]chan struct{} // readers of runs of other servers, by run ID
+	waiting   map[string][]chan struct{} // channels of readers of runs on other servers, by run ID
 	keptBytes int64
 	closed    bool
 	all       sync.WaitGroup
@@ -154,51 +158,52 @@ func New(o Options) *Service {
 
 // Request describes one run of an agent's version or draft, or of an inline program.
 type Request struct {
-	Agent         string        // name or ID of the agent; "" with Inline
-	Version       string        // 1.2.0, ^1, latest, sha256:…, draft
-	Seen          registry.Seen // revision of the draft to run
+	Agent         string        // name or ID of the agent; "" if Inline is set
+	Version       string        // version, range, digest, latest or draft
+	Seen          registry.Seen // revision of the draft to run, as the client has seen it
 	Inline        *registry.Spec
 	Input         json.RawMessage
-	Limits        runtimes.Limits // 0 keeps the limit of the version
-	AtMost        runtimes.Limits // lowers the limits; 0 does not
+	Limits        runtimes.Limits // limits of the run; for a value of 0 the version's limit applies
+	AtMost        runtimes.Limits // limits that can only lower the other limits; a value of 0 does not
 	Isolation     runtimes.Isolation
 	Hints         routing.Hints
 	Trigger       registry.Trigger
 	ParentRunID   string
 	WorkflowRunID string
 	NodeID        string
-	Key           *registry.KeyRef // idempotency key whose record gets the run's ID; nil for none
-	// Of is the version that Agent and Version select, if the caller has resolved it; nil otherwise.
+	Key           *registry.KeyRef // idempotency key whose record gets the run's ID; nil if there is none
+	// Of is the version that Agent and Version select. It is nil if the caller has not resolved the version.
 	Of *registry.Version
 	// Watch receives the events of the run in order while Execute runs. It may be nil.
 	Watch func(runtimes.Event)
-	// Project is the project of a task, "" for none. The program must be allowed to write its files.
+	// Project is the project of a task, or "" if there is none. The program must be allowed to write files of the project.
 	Project string
-	// RequestID is the client's own ID of the request, "" for none.
+	// RequestID is the client's own ID for the request, or "" if there is none.
 	RequestID string
-	// Claimed is the actor for which the client says that it acts.
+	// Claimed is the actor on whose behalf the client says that it acts.
 	Claimed registry.Claim
 
-	resumed *registry.Run            // the waiting run to continue
+	resumed *registry.Run            // the waiting run to continue; nil for a new run
 	attach  string                   // handle of the remote job that already executes the program
-	begun   *registry.Spec           // the draft with which a continued run began
+	begun   *registry.Spec           // the draft as it was when the continued run began
 	events  []runtimes.Event         // events of a continued run that are already stored
-	id      string                   // ID of the run; "" for a new one
-	allowed bool                     // the policy service has already allowed the run
-	once    *registry.IdempotencyKey // key to reserve together with the run; nil for none
+	id      string                   // ID of the run; "" to create an ID
+	allowed bool                     // whether the policy service has already allowed the run
+	once    *registry.IdempotencyKey // idempotency key to store together with the run; nil if there is none
 
-	outer *outer // the program that calls this run; nil for none
+	outer *outer // the program that calls this run; nil if no program does
 }
 
-// Result is a run and the version that ran. For a draft, Of has only the agent; for inline code it is empty.
+// Result is a run and the version that ran. If a draft ran, Of contains only the agent; if inline code ran, Of is
+// empty.
 type Result struct {
 	registry.Run
 	Of      registry.Version
-	Private bool // the record has only digests of input and output
+	Private bool // whether the record contains only digests of input and output
 }
 
-// keyed returns a context that has only the request's own idempotency key. The request of the outer context may create
-// other things, so its key must not be used for the run.
+// keyed returns a context that contains only the request's own idempotency key. A key of the outer context must not be
+// used for the run, because the outer request may create other things too.
 func (r Request) keyed(ctx context.Context) context.Context {
 	switch {
 	case r.once != nil:
@@ -209,14 +214,14 @@ func (r Request) keyed(ctx context.Context) context.Context {
 	return registry.WithKey(ctx, *r.Key)
 }
 
-// Causes with which the context of a run ends.
+// These are the causes with which the context of a run ends.
 var (
 	errInterrupted = errors.New("the server is shutting down")
 	errCancelled   = errors.New("the run was cancelled")
 )
 
-// Execute executes a run and returns it when it has ended. An error of the program is not an error of Execute. If ctx
-// ends, the run is cancelled and recorded as cancelled. A run that needs an approval is returned at once.
+// Execute executes a run and returns it when it has ended. A failing program is not an error of Execute. If ctx ends,
+// the run is cancelled and recorded as cancelled. A run that needs an approval is returned at once.
 func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (Result, error) {
 	l, held, err := s.prepare(ctx, actor, req)
 	if err != nil {
@@ -228,7 +233,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
-	if req.Key != nil || req.once != nil { // a repeated request must find this run, even after a crash
+	if req.Key != nil || req.once != nil { // Record the run now: a repeated request must find it, even after a crash.
 		if err := l.beginKeyed(ctx, req); err != nil {
 			l.abandon()
 			s.leave(l)
@@ -241,15 +246,15 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	if req.outer != nil {
 		req.outer.started(l.snapshot())
 	}
-	l.execute() // in this goroutine, which saves waking another one twice
+	l.execute() // Call execute in this goroutine, because a switch to another goroutine and back costs time.
 	return Result{Run: l.snapshot(), Of: l.of, Private: l.private}, l.err
 }
 
-// watch passes the events of a run to receive. wait blocks until the last event has been passed. If the result waits
-// for the database, it blocks only until the run has ended.
+// watch passes the events of a run to receive. wait blocks until the last event has been passed. If the result must
+// wait for the database, wait blocks only until the run has ended.
 func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	done := make(chan struct{})
-	ctx, stop := context.WithCancel(context.WithoutCancel(l.ctx)) // a cancelled run has a last event too
+	ctx, stop := context.WithCancel(context.WithoutCancel(l.ctx)) // The reader does not end with the run's context, because a cancelled run has a last event too.
 	go func() {
 		defer close(done)
 		f := Follower{recording: l.recording}
@@ -310,8 +315,9 @@ func (s *Service) Summary(ctx context.Context, actor registry.Actor, id string) 
 	return run, err
 }
 
-// ended reads the summary of a run that is not live here, and its size in bytes. If the record is not final, and no
-// server executes or will continue the run, its end could not be stored; then ended reports it as interrupted.
+// ended reads the summary of a run that is not live on this server, and the size in bytes of the omitted fields. If the
+// record is not final and no server executes or will continue the run, the run's end could not be stored; then ended
+// reports the run as interrupted.
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, int64, error) {
 	run, bytes, err := s.Archive.RunSummary(ctx, actor.Workspace, id)
 	if err == nil && s.lost(ctx, run) {
@@ -320,7 +326,7 @@ func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (r
 	return run, bytes, err
 }
 
-// whole reads a run that is not live, after it has reserved memory to send it.
+// whole reads a run that is not live on this server. Before that it reserves the memory that is needed to send the run.
 func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) (registry.Run, error) {
 	if err := reserve(ctx, answerCopies*bytes); err != nil {
 		return registry.Run{}, err
@@ -333,17 +339,18 @@ func (s *Service) whole(ctx context.Context, workspace, id string, bytes int64) 
 }
 
 const (
-	// answerCopies is how many copies of a run are in memory while it is read from the database and sent.
+	// answerCopies is the number of copies of a run in memory while it is read from the database and sent.
 	answerCopies = 5
-	// recordCopies is how many copies of an output are in memory while it is checked and stored.
+	// recordCopies is the number of copies of an output in memory while it is checked and stored.
 	recordCopies = 6
-	// smallBytes is the largest size in bytes for which no memory is reserved.
+	// smallBytes is the size in bytes up to which no memory is reserved.
 	smallBytes = 256 << 10
-	// reservePatience is how long an answer waits for memory that other answers use.
+	// reservePatience is how long an answer waits until other answers have released memory.
 	reservePatience = 10 * time.Second
 )
 
-// reserve waits until there is memory for a large answer. The memory stays reserved until the request of ctx ends.
+// reserve waits until there is enough memory for a large answer. The memory stays reserved until the request of ctx
+// ends.
 func reserve(ctx context.Context, bytes int64) error {
 	if bytes <= smallBytes {
 		return nil
@@ -369,8 +376,8 @@ func markInterrupted(run *registry.Run) {
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
 }
 
-// List returns a page of runs, newest first. With a filter for queued or running, it omits runs that have ended but
-// whose records still have such a status.
+// List returns a page of runs, newest first. If the filter selects queued or running runs, List omits runs that have
+// ended but whose records still have such a status.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
@@ -378,7 +385,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 		if !s.lost(ctx, *one) || s.find(actor, one.ID) != nil {
 			continue
 		}
-		now, _, err := s.Archive.RunSummary(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
+		now, _, err := s.Archive.RunSummary(ctx, actor.Workspace, one.ID) // The run may have ended after the list was read.
 		if err != nil {
 			return page, err
 		}
@@ -425,8 +432,8 @@ func endedAlready(run registry.Run) error {
 	return fault.New(fault.Conflict, "The run has already finished: %s.", run.Status)
 }
 
-// Close interrupts the live runs and waits until they are recorded. Remote jobs continue and are followed after the
-// next start. New runs are rejected.
+// Close interrupts the live runs and waits until they are recorded. Remote jobs continue; the server follows them again
+// after its next start. New runs are rejected.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -462,7 +469,7 @@ func (s *Service) find(actor registry.Actor, id string) *execution {
 	return l
 }
 
-// enter adds a run to the live runs, so that Close waits for it. The run may be accepted before it starts.
+// enter adds a run to the live runs, so that Close waits for the run. A run may be live before its program starts.
 func (s *Service) enter(l *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -474,7 +481,7 @@ func (s *Service) enter(l *execution) error {
 	return nil
 }
 
-// begin starts a run after enter.
+// begin starts a run that enter has added.
 func (s *Service) begin(l *execution) {
 	go func() {
 		defer s.all.Done()
@@ -488,7 +495,7 @@ func (s *Service) leave(l *execution) {
 	delete(s.live, l.run.ID)
 }
 
-// step returns a span for one step of a run. It creates no span if the span of the run is not recorded.
+// step returns a span for one step of a run. If the span of the run is not recorded, step creates no span.
 func (s *Service) step(ctx context.Context, name string) (context.Context, trace.Span) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, noop.Span{}

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// given returns the values of the secrets that a target declares, empty if it declares none.
+// given returns the values of the secrets that a target declares. If the target declares none, the result is empty.
 func (s *Service) given(ctx context.Context, workspace string, t target) (secrets.Given, error) {
 	if len(t.spec.Secrets) == 0 {
 		return secrets.Given{}, nil
@@ -34,7 +34,7 @@ func (s *Service) given(ctx context.Context, workspace string, t target) (secret
 	return given, nil
 }
 
-// usable rejects a host-bound secret that the program could send in no request.
+// usable returns an error if a secret is bound to a host but the program cannot send requests to that host.
 func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	if spec.Language == runtimes.WASM {
 		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach. Remove it from the declared secrets.", one.Name, one.Host)
@@ -57,12 +57,12 @@ func environment(spec registry.Spec, given secrets.Given) map[string]string {
 		return spec.Environment
 	}
 	all := maps.Clone(given.Environment)
-	maps.Copy(all, spec.Environment) // validation ensures that no name is in both
+	maps.Copy(all, spec.Environment) // Validation ensures that no name is in both maps.
 	return all
 }
 
-// isolation returns strict for a run with secrets in its environment, even if the request differs. Otherwise the next
-// run could read them from the memory of a shared process.
+// isolation returns strict for a run whose environment contains secrets, even if the request asks for less. Otherwise
+// the next run could read the secrets from the memory of a shared process.
 func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Isolation {
 	if len(given.Environment) > 0 {
 		return runtimes.Strict
@@ -70,7 +70,7 @@ func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Is
 	return cmp.Or(req.Isolation, req.Hints.Strict(), spec.Current().Isolation)
 }
 
-// redacted returns an outcome with its secrets redacted.
+// redacted returns an outcome in which the values of secrets are redacted.
 func redacted(m *redact.Redactor, outcome runtimes.Outcome) runtimes.Outcome {
 	if m == nil {
 		return outcome

@@ -21,33 +21,34 @@ import (
 const ToolFunction = "callTool"
 
 const (
-	// MaxToolDepth is how many nested runs may wait for each other, not counting the first one. The runtimes reserve a
-	// worker for each level.
+	// MaxToolDepth is the maximum number of nested runs that wait for each other, not counting the first one. The runtimes
+	// reserve a worker for each level.
 	MaxToolDepth = 3
-	// MaxToolCalls is how many runs one run may start in total, including the runs that those start.
+	// MaxToolCalls is the maximum number of runs that one run may start in total, including the runs that these runs
+	// start.
 	MaxToolCalls = 100
-	// maxToolResult is the maximum size in bytes of an output that a program gets from a called run. The guest reads it
-	// in one message.
+	// maxToolResult is the maximum size in bytes of a called run's output. It is limited because the calling program reads
+	// the output in one message.
 	maxToolResult = 4 << 20
 )
 
-// toolsRule is the rule that errors of tool calls name.
+// toolsRule is the name of the rule in errors of tool calls.
 const toolsRule = "tools"
 
 // family holds the counters that a run shares with all runs that it calls, directly or indirectly.
 type family struct {
-	calls  atomic.Int64 // number of called runs
-	tokens atomic.Int64 // tokens of the language model
+	calls  atomic.Int64 // number of runs that were called
+	tokens atomic.Int64 // number of language model tokens that were used
 }
 
-// outer describes the running program that calls another agent.
+// outer describes the running program that calls an agent.
 type outer struct {
 	execution *execution
-	started   func(registry.Run) // is called with the new run before it starts
+	started   func(registry.Run) // called with the new run before the run starts
 }
 
-// callTool runs another agent's version for a program and returns its output. The called run has its own sandbox. It
-// uses the slot of the calling run, which waits for it. It ends when the calling run ends.
+// callTool runs a version of another agent for a program, and returns its output. The called run has its own sandbox.
+// It uses the slot of the calling run, because the calling run waits. It ends when the calling run ends.
 func (h host) callTool(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	var asked struct {
 		Reference string          `json:"reference"`
@@ -76,7 +77,7 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 	}
 	var refused *runtimes.CallError
 	if errors.As(err, &refused) && refused.Code == runtimes.WaitsCode {
-		return nil, err // await emits the event of the call
+		return nil, err // The method await emits the event of this call.
 	}
 	if refused != nil {
 		l.noteDenied(refused)
@@ -127,7 +128,8 @@ func (h host) perform(ctx context.Context, declared string, input json.RawMessag
 	return result.Run, unusable(result.Run)
 }
 
-// unusable returns the reason why a program does not get the output of a run that it has called; nil if it gets it.
+// unusable returns the reason why a program does not get the output of a run that it has called. If the program gets
+// the output, unusable returns nil.
 func unusable(run registry.Run) error {
 	reference := registry.Reference{Agent: run.Agent, Version: run.Version}.String()
 	switch {
@@ -143,8 +145,8 @@ func unusable(run registry.Run) error {
 	return nil
 }
 
-// remaining returns the time limit of a called run: the rest of the calling program's time. If a restarted server
-// continues the calling program, its time starts again.
+// remaining returns the time limit of a called run, which is the rest of the calling program's time. If a restarted
+// server continues the calling program, the time of this program starts again.
 func (l *execution) remaining() (time.Duration, error) {
 	left := l.job.Limits.Timeout() - l.service.Now().Sub(l.began)
 	least := runtimes.LeastLimits()
@@ -154,8 +156,8 @@ func (l *execution) remaining() (time.Duration, error) {
 	return left, nil
 }
 
-// pinned returns the version that a declared reference selects. A published version has pinned it; otherwise it is
-// resolved now.
+// pinned returns the version that a declared reference selects. For a published version, this was decided when it was
+// published. Otherwise the reference is resolved now.
 func (l *execution) pinned(ctx context.Context, declared string) (registry.Version, error) {
 	ref, err := registry.ParseReference(declared)
 	if err != nil {
@@ -168,14 +170,14 @@ func (l *execution) pinned(ctx context.Context, declared string) (registry.Versi
 	return l.service.Resolver.Resolve(ctx, l.job.Workspace, ref)
 }
 
-// noteDenied stores the last denied call, because the program's own report of it is not trusted.
+// noteDenied stores the last denied call, because the program's own report about the call is not trusted.
 func (l *execution) noteDenied(refused *runtimes.CallError) {
 	if refused.Code == string(runtimes.Denied) {
 		l.denied.Store(refused)
 	}
 }
 
-// settleTools replaces the details of a denied call in a program's error by those that the server stored.
+// settleTools replaces the details of a denied call in a program's error by the details that the server stored.
 func (l *execution) settleTools(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Rule != toolsRule && e.Rule != filesRule && e.Rule != modelRule {
 		return
@@ -217,8 +219,8 @@ func failed(reference string, run registry.Run) error {
 	}
 }
 
-// callError converts an error of the server for the calling program. Internal errors are returned unchanged and not
-// shown to it.
+// callError converts an error of the server to an error for the calling program. Internal errors are returned
+// unchanged; the program does not see them.
 func callError(reference, runID string, err error) error {
 	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Code == fault.Internal {

@@ -11,17 +11,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// piiRisk is the safety flag of programs whose inputs and outputs may contain personal data. Their records have only
-// digests.
+// piiRisk is the safety flag of programs whose inputs and outputs may contain personal data. The records of their runs
+// contain only digests.
 const piiRisk = "pii_risk"
 
-// private reports whether the record of a run must omit the values that the program reads and writes. Runs that a
-// private run starts are private too.
+// private reports whether the record of a run must omit the values that the program reads and writes. A run that a
+// private run starts is private too.
 func private(spec registry.Spec, caller *outer) bool {
 	return slices.Contains(spec.SafetyFlags, piiRisk) || caller != nil && caller.execution.private
 }
 
-// Withheld returns a run without any values that its program read or wrote. The digests stay.
+// Withheld returns a run without any values that its program read or wrote. The digests of these values stay.
 func Withheld(run registry.Run) registry.Run {
 	run.Withheld, run.Input, run.InputPreview, run.Output, run.Stdout, run.Stderr = true, nil, "", nil, "", ""
 	if run.Error != nil {
@@ -30,9 +30,9 @@ func Withheld(run registry.Run) registry.Run {
 	return run
 }
 
-// withheldError returns an error without text that the program may have written.
+// withheldError returns an error without any text that the program may have written.
 func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
-	ours := []runtimes.ErrorType{ // types whose messages the server writes
+	ours := []runtimes.ErrorType{ // types of errors whose messages the server writes
 		runtimes.Timeout, runtimes.Cancelled, runtimes.Interrupted, runtimes.MemoryLimit, runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.RecursionLimit,
 	}
 	e.Stack, e.Errors = "", nil
@@ -42,7 +42,8 @@ func withheldError(e runtimes.ProgramError) *runtimes.ProgramError {
 	return &e
 }
 
-// withheldEvents returns events without text that the program may have written. Their sequence numbers stay.
+// withheldEvents returns events without any text that the program may have written. Their sequence numbers stay
+// unchanged.
 func withheldEvents(events []runtimes.Event) []runtimes.Event {
 	all := make([]runtimes.Event, 0, len(events))
 	for _, e := range events {
@@ -69,7 +70,7 @@ func withheldData(e runtimes.Event) json.RawMessage {
 		rest = data
 	case runtimes.KindEgress:
 		data := partOf[runtimes.EgressData](e)
-		if data.Decision == runtimes.EgressDenied { // the program chooses the name of a denied host, so it may be any text
+		if data.Decision == runtimes.EgressDenied { // The program chooses the name of a denied host, so the name may be any text.
 			data.Host = ""
 		}
 		rest = data
@@ -78,18 +79,18 @@ func withheldData(e runtimes.Event) json.RawMessage {
 	}
 	text, err := encode(rest)
 	if err != nil {
-		return json.RawMessage(`""`) // unreachable: the data are plain structs
+		return json.RawMessage(`""`) // The error is impossible: the data are plain structs.
 	}
 	return text
 }
 
-// partOf decodes the data of an event. Fields that do not have the expected form stay zero.
+// partOf decodes the data of an event. A field that does not have the expected form stays zero.
 func partOf[T any](e runtimes.Event) (data T) {
-	_ = json.Unmarshal(e.Data, &data) // the zero value has no text
+	_ = json.Unmarshal(e.Data, &data) // The error can be ignored: a zero value contains no text of the program.
 	return data
 }
 
-// recordOf returns the run in the form in which it may be stored: without values if the run is private.
+// recordOf returns the run in the form in which it may be stored. If the run is private, it contains no values.
 func (l *execution) recordOf(run registry.Run) registry.Run {
 	if l.private {
 		return Withheld(run)
@@ -97,7 +98,7 @@ func (l *execution) recordOf(run registry.Run) registry.Run {
 	return run
 }
 
-// seenBy returns the state of the run that an actor may read. Only the caller of a private run gets its values.
+// seenBy returns the state of the run that an actor may read. If the run is private, only its caller gets its values.
 func (l *execution) seenBy(actor registry.Actor) registry.Run {
 	run := l.snapshot()
 	if l.private && run.Actor.ID != actor.ID {
@@ -106,7 +107,7 @@ func (l *execution) seenBy(actor registry.Actor) registry.Run {
 	return run
 }
 
-// Recorded returns a run as it is stored. If the run is private, even its caller gets it without values.
+// Recorded returns a run as it is stored. If the run is private, even its caller gets no values.
 func (s *Service) Recorded(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
 		return l.recordOf(l.snapshot()), nil
@@ -127,23 +128,23 @@ func (l *execution) mayFollow(actor registry.Actor) error {
 }
 
 const (
-	// keptFor is how long the caller of a private run can read its values after the end of the run.
+	// keptFor is how long after the end of a private run its caller can read its values.
 	keptFor = time.Minute
-	// mostKept is the maximum number of such runs, and mostKeptBytes their maximum total size. Beyond a limit, only the
-	// answer to the request has the values of a run.
+	// mostKept is the maximum number of private runs whose values are kept in memory, and mostKeptBytes is their maximum
+	// total size. If a limit is reached, the caller gets the values only in the answer to the request.
 	mostKept      = 256
 	mostKeptBytes = 64 << 20
 )
 
-// kept is a private run that has just ended, with its values.
+// kept is a private run that has just ended, together with its values.
 type kept struct {
 	execution *execution
 	bytes     int64
 	timer     *time.Timer
 }
 
-// keep stores the values of a private run in memory for a short time, because a caller that does not wait for the
-// answer reads them after the end.
+// keep stores the values of a private run in memory for a short time, so that a caller that does not wait for the
+// answer can read them after the run has ended.
 func (s *Service) keep(l *execution, run registry.Run) {
 	bytes := int64(len(run.Input) + len(run.Output) + len(run.Stdout) + len(run.Stderr))
 	s.mu.Lock()
@@ -165,7 +166,7 @@ func (s *Service) forget(id string) {
 	}
 }
 
-// justEnded returns an actor's private run that has just ended, nil if there is none.
+// justEnded returns a private run of the actor that has just ended, or nil if there is none.
 func (s *Service) justEnded(actor registry.Actor, id string) *execution {
 	s.mu.Lock()
 	defer s.mu.Unlock()

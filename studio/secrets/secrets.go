@@ -1,6 +1,6 @@
-// Package secrets stores the secrets that programs declare by name. Values are encrypted, decrypted only for a run, and
-// never returned by an API. The secret of an agent takes precedence over the secret of the workspace with the same
-// name.
+// Package secrets stores the secrets that programs declare by name. Their values are stored encrypted, are decrypted
+// only for a run, and are never returned by an API. If an agent and its workspace have a secret with the same name, the
+// agent's secret applies.
 package secrets
 
 import (
@@ -31,7 +31,7 @@ type Store interface {
 	DeleteSecret(ctx context.Context, workspace, agentID, name string) error
 }
 
-// Uses records which run received which secret, and returns the declarations of secrets.
+// Uses records which run received which secret. It also returns the declarations of secrets.
 type Uses interface {
 	NoteSecretUses(ctx context.Context, uses []registry.SecretUse) error
 	SecretUses(ctx context.Context, workspace, agentID, name, cursor string, limit int) (registry.SecretUses, error)
@@ -43,11 +43,11 @@ type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Limits of secrets.
+// These are the limits of secrets.
 const (
-	Most       = 200      // maximum secrets of a workspace
-	MaxBytes   = 16 << 10 // maximum bytes of one value
-	MaxRun     = 64 << 10 // maximum bytes of all values of a run
+	Most       = 200      // maximum number of secrets of a workspace
+	MaxBytes   = 16 << 10 // maximum size of one value in bytes
+	MaxRun     = 64 << 10 // maximum total size in bytes of the values of a run
 	maxFormat  = 200
 	valueField = "{value}"
 )
@@ -71,20 +71,20 @@ func New(o Options) *Service { return &Service{o} }
 // Listed is a secret in a list, without its value.
 type Listed struct {
 	registry.Secret
-	UsedBy []registry.SecretDeclaration // versions and drafts whose runs receive the secret
+	UsedBy []registry.SecretDeclaration // versions and drafts whose runs receive this secret
 }
 
 // List returns the secrets of the actor's workspace.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, error) {
 	all, err := s.Store.Secrets(ctx, actor.Workspace)
-	if err != nil || len(all) == 0 { // without secrets skip the query for declarations, which reads all versions
+	if err != nil || len(all) == 0 { // If there are no secrets, skip the query for declarations, because it reads all versions.
 		return nil, err
 	}
 	declared, err := s.Uses.SecretDeclarations(ctx, actor.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	own := map[[2]string]bool{} // agents' own secrets, which take precedence over those of the workspace
+	own := map[[2]string]bool{} // set of the agents' own secrets, which take precedence over secrets of the workspace
 	for _, one := range all {
 		own[[2]string{one.AgentID, one.Name}] = one.AgentID != ""
 	}
@@ -105,13 +105,13 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, err
 // Request is a secret to store.
 type Request struct {
 	Name    string
-	Agent   string // name or ID of an agent, "" for all agents of the workspace
+	Agent   string // name or ID of an agent; "" for all agents of the workspace
 	Value   string
 	Binding *registry.Binding
 }
 
-// Set stores a value and replaces an earlier one. The host binding is part of the associated data of the encryption, so
-// it can only change together with the value.
+// Set stores a value and replaces an earlier value. The host to which the secret is bound is part of the associated
+// data of the encryption, so it can only change together with the value.
 func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (registry.Secret, error) {
 	if err := check(&q); err != nil {
 		return registry.Secret{}, err
@@ -131,7 +131,7 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (reg
 	return secret, err
 }
 
-// Remove removes a secret. Runs that have already started keep its value.
+// Remove removes a secret. Runs that have already started keep using its value.
 func (s *Service) Remove(ctx context.Context, actor registry.Actor, name, agent string) error {
 	agentID, _, err := s.agentOf(ctx, actor, agent)
 	if err != nil {
@@ -157,8 +157,8 @@ func (s *Service) agentOf(ctx context.Context, actor registry.Actor, nameOrID st
 	return a.ID, a.Name, err
 }
 
-// Given holds the secrets of a run: values for its environment, and values that are added to requests to a host and
-// that the program never sees.
+// Given holds the secrets of a run. Environment contains values for the program's environment. Bound contains values
+// that are added to requests to a host, and that the program never sees.
 type Given struct {
 	Environment map[string]string
 	Bound       []runtimes.BoundSecret
@@ -166,7 +166,7 @@ type Given struct {
 	uses        []registry.SecretUse
 }
 
-// Open decrypts the secrets that a version declares, for a run. Error: SecretMissing if a secret has no value.
+// Open decrypts the secrets that a version declares, for use in a run. Error: SecretMissing if a secret has no value.
 func (s *Service) Open(ctx context.Context, workspace, agentID string, names []string) (Given, error) {
 	found, err := s.Store.SecretsOf(ctx, workspace, agentID, names)
 	if err != nil {
@@ -215,7 +215,7 @@ func absent(names []string) error {
 	}
 }
 
-// best returns the agent's own secret with a name, else the one of the workspace.
+// best returns the agent's own secret with a name. If the agent has none, it returns the secret of the workspace.
 func best(found []registry.Secret, name string) (best registry.Secret, ok bool) {
 	for _, one := range found {
 		if one.Name == name && (!ok || one.AgentID != "") {
@@ -225,7 +225,7 @@ func best(found []registry.Secret, name string) (best registry.Secret, ok bool) 
 	return best, ok
 }
 
-// Used records that a run receives its secrets.
+// Used records that a run receives the given secrets.
 func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error {
 	uses := slices.Clone(given.uses)
 	for i := range uses {
@@ -243,7 +243,7 @@ func about(one registry.Secret) []string {
 	return words
 }
 
-// Reseal returns a function that encrypts a secret again with the first key.
+// Reseal returns a function that encrypts a secret again with the first of the keys.
 func Reseal(keys vault.Keys) func(registry.Secret) (keyID string, sealed []byte, err error) {
 	return func(one registry.Secret) (string, []byte, error) {
 		text, err := keys.Open(one.KeyID, one.Sealed, about(one)...)
@@ -261,7 +261,7 @@ func formatted(b registry.Binding, value string) string {
 	return strings.ReplaceAll(b.Format, valueField, value)
 }
 
-// check returns an error for an invalid secret, and normalizes its host binding.
+// check returns an error for an invalid secret. It also normalizes the host to which the secret is bound.
 func check(q *Request) error {
 	if problem := registry.CheckVariable(q.Name); problem != "" {
 		return fault.Invalid("/name", "%s", problem)

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Values decrypts secrets of the workspace for the server itself, by name. It omits missing secrets and those that are
-// bound to a host, because a bound value is only for requests of programs to that host.
+// Values decrypts secrets of the workspace, by name, for use by the server itself. It omits missing secrets. It also
+// omits secrets that are bound to a host, because such a value may only be sent in requests of programs to that host.
 func (s *Service) Values(ctx context.Context, workspace string, names ...string) (map[string]string, error) {
 	found, err := s.Store.SecretsOf(ctx, workspace, "", names)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Creation is a Python skill that a client sends. A model has often written it.
+// Creation is a Python skill that a client wants to create. Often a model has written it.
 type Creation struct {
 	Name          string
 	Description   string
 	Code          string
 	Triggers      []string
-	DefaultParams json.RawMessage // a JSON object, or empty
-	Claims        json.RawMessage // the client's statements about the code; stored, but never trusted
+	DefaultParams json.RawMessage // default parameters as a JSON object, or empty
+	Claims        json.RawMessage // the client's statements about the code; the server stores but never trusts them
 	Promote       bool
-	Seen          registry.Seen // revision of the draft to replace
+	Seen          registry.Seen // revision of the draft that is replaced
 }
 
-// Created is the result of a creation.
+// Created is the result of creating a skill.
 type Created struct {
 	Entry    Entry
 	Promoted bool
-	Blocked  bool // the code breaks the rules or has errors, so the draft cannot be promoted
+	Blocked  bool // whether the code breaks the rules or has errors, so that the draft cannot be promoted
 	Verdict  registry.Verdict
-	Refused  *fault.Error // why the code is blocked, or why the promotion failed; the draft is stored anyway
+	Refused  *fault.Error // reason why the code is blocked or the promotion failed; the draft is stored nevertheless
 	Warnings []fault.Detail
 }
 
@@ -41,8 +41,9 @@ const (
 	handlerFile  = "handler.py"
 )
 
-// Create stores a skill as a draft under the rule pack restricted. If the request asks for promotion and all checks
-// pass, it also promotes the draft; otherwise it returns the reason. An existing skill keeps its versions.
+// Create stores a skill as a draft under the rule pack "restricted". If the request asks for promotion and all checks
+// pass, Create also promotes the draft. If a check fails, the result contains the reason. The versions of an existing
+// skill are kept.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) (Created, error) {
 	if err := s.ready(ctx); err != nil {
 		return Created{}, err
@@ -81,7 +82,8 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
-// blocked returns the reason why a draft cannot be promoted: the errors of its code, or else the findings of the gate.
+// blocked returns the reason why a draft cannot be promoted. It returns the errors of the code or, if there are none,
+// the findings of the gate.
 func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
 	f := &fault.Error{Code: fault.PolicyBlocked, Message: "The code of the skill breaks the rules.", Details: broken}
 	if len(broken) > 0 {
@@ -93,7 +95,8 @@ func blocked(broken []fault.Detail, v registry.Verdict) *fault.Error {
 	return f
 }
 
-// refusal returns the error if it explains to the client why a draft cannot become a version, nil for other errors.
+// refusal returns the error if it explains to the client why a draft cannot become a version. For any other error it
+// returns nil.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull, fault.PolicyBlocked, fault.ApprovalRequired}, refused.Code) {
@@ -102,16 +105,16 @@ func refusal(err error) *fault.Error {
 	return nil
 }
 
-// written is a creation that was converted to a skill.
+// written is a skill that was created from a client's request.
 type written struct {
 	skill    folders.Skill
-	broken   []fault.Detail // syntax errors, or code that breaks the rule pack
+	broken   []fault.Detail // whether the code has syntax errors or breaks the rule pack
 	warnings []fault.Detail
 }
 
-// written converts a creation to a skill folder and checks it. If the code has run(action, args), the skill is called
-// with an action. Otherwise main is called with keyword arguments. Code that breaks the rule pack or has syntax errors
-// can still be a draft.
+// written converts a client's request to a skill folder and checks it. If the code has run(action, args), the skill is
+// called with an action. Otherwise main is called with keyword arguments. Code that has syntax errors or breaks the
+// rule pack can still become a draft.
 func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation) (written, error) {
 	settings := folders.Settings{
 		Name: c.Name, Version: firstVersion, Description: c.Description, Handler: "handler.run", Tags: c.Triggers, Rules: &folders.Rules{Pack: runtimes.Restricted},
@@ -133,7 +136,7 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 		}
 	}
 	switch names := seen.Report.Names; {
-	case !parses: // without a parse result, the function names are unknown
+	case !parses: // Without a parse result, the names of the functions are unknown.
 	case slices.Contains(names, "run"):
 	case slices.Contains(names, "main"):
 		settings.Handler = "handler.main"
@@ -153,8 +156,8 @@ func assembled(settings folders.Settings, input []byte, code string) (folders.Sk
 	return folders.Parse(files)
 }
 
-// draft stores a skill as the draft of its agent and returns the revision of the draft. It rejects an uninstalled
-// skill, because saving a draft would also restore its old versions.
+// draft stores a skill as the draft of its agent and returns the revision of the draft. If the skill is uninstalled,
+// draft rejects it, because saving would also restore the skill's old versions.
 func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage, seen registry.Seen) (int64, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -181,7 +184,7 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return 0, err
 	}
 	s.forget()
-	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // folders that the server has loaded need not be written back
+	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // A folder that the server has just loaded need not be written back.
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
 	return a.Draft.Revision, nil
@@ -205,14 +208,14 @@ func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.
 	return a, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
-// Promotion is a request to publish a skill's draft as its next version. Without a version, the changes determine the
+// Promotion is a request to publish a skill's draft as its next version. If Version is "", the changes determine the
 // number.
 type Promotion struct {
 	Name      string
-	Seen      registry.Seen // revision of the draft to promote
+	Seen      registry.Seen // revision of the draft that is promoted
 	Version   string
 	Changelog string
-	Comment   string // why the number may be smaller than advised
+	Comment   string // reason why the number may be smaller than advised
 }
 
 // Promote publishes a skill's draft as a version. Anonymous callers may not use it.
@@ -276,8 +279,8 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 	return settings
 }
 
-// Register creates an active skill from a client's description. The code is in the request, or in the skills directory
-// in the folder with the skill's name. This directory belongs to the default workspace.
+// Register creates an active skill from a client's description. The code is either in the request, or in the skills
+// directory in the folder with the skill's name. The skills directory belongs to the default workspace.
 func (s *Service) Register(ctx context.Context, actor registry.Actor, settings folders.Settings, input, output json.RawMessage, program map[string]registry.File) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -319,8 +322,8 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	return s.Find(ctx, actor, settings.Name)
 }
 
-// programIn returns the program files of a folder, without skill.yaml and schema.json. It returns nil if the actor may
-// not use the directory or there are no files.
+// programIn returns the program files of a folder, without skill.yaml and schema.json. If the actor may not use the
+// directory, or if there are no files, it returns nil.
 func (s *Service) programIn(folder string, actor registry.Actor) map[string]registry.File {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil

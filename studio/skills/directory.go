@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// draftsDir is the folder with the folders of drafts. The folders of active skills are outside it.
+// draftsDir is the folder that contains the folders of drafts. The folders of active skills are next to it.
 const draftsDir = "_drafts"
 
 // Builtin contains the skill folders that are part of the server; nil if there are none.
@@ -26,8 +26,8 @@ type Builtin fs.FS
 // maxFolders is the maximum number of skills in a directory.
 const maxFolders = 2000
 
-// loadBuiltin loads the built-in skills. An error is a bug of the server: it is logged, and the other skills are
-// loaded.
+// loadBuiltin loads the built-in skills. An error can only be a bug of the server, so it is logged and the other skills
+// are loaded.
 func (s *Service) loadBuiltin(ctx context.Context) {
 	if s.Builtin == nil {
 		return
@@ -51,7 +51,8 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 	in.take(ctx)
 }
 
-// loadAll loads every folder of the directory, drafts last. It forgets the problems of folders that no longer exist.
+// loadAll loads every folder of the directory, drafts last. It removes the stored problems of folders that no longer
+// exist.
 func (s *Service) loadAll(ctx context.Context) {
 	active, drafts := s.candidates(ctx, "."), s.candidates(ctx, draftsDir)
 	there, all := map[string]bool{}, map[string]bool{}
@@ -104,8 +105,8 @@ func candidate(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
 }
 
-// load reads the folder NAME or _drafts/NAME again and stores its problems. It returns no error: an invalid folder does
-// not affect other folders, or the skill that was installed from it before.
+// load reads the folder NAME or _drafts/NAME again and stores its problems. It returns no error, because an invalid
+// folder affects neither other folders nor the skill that was installed from it before.
 func (s *Service) load(ctx context.Context, folder string) {
 	gone, err := s.lies(folder)
 	switch {
@@ -123,7 +124,7 @@ func (s *Service) load(ctx context.Context, folder string) {
 	s.conclude(ctx, folder, err)
 }
 
-// lies checks whether a folder exists, and records the result. gone means that it does not exist.
+// lies checks whether a folder exists, and records the result. gone is true if the folder does not exist.
 func (s *Service) lies(folder string) (gone bool, err error) {
 	info, err := s.root.Lstat(folder)
 	there := err == nil && info.IsDir()
@@ -141,10 +142,10 @@ func (s *Service) lies(folder string) (gone bool, err error) {
 	return false, err
 }
 
-// conclude records the result of loading a folder: a problem, or none.
+// conclude records whether a folder was loaded, or the problem that prevented it.
 func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	if ctx.Err() != nil {
-		return // the server is stopping, so the error says nothing about the folder
+		return // The server is stopping, so the error says nothing about the folder.
 	}
 	if err == nil {
 		s.settle(folder, nil)
@@ -153,7 +154,7 @@ func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	s.settle(folder, s.complain(ctx, folder, err))
 }
 
-// settle stores the problem of a folder, or removes it if p is nil.
+// settle stores the problem of a folder. If p is nil, it removes the stored problem.
 func (s *Service) settle(folder string, p *Trouble) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +165,7 @@ func (s *Service) settle(folder string, p *Trouble) {
 	s.problems[folder] = p
 }
 
-// complain logs the problems of a folder with file and line, and returns them.
+// complain logs the problems of a folder with file and line. It also returns them.
 func (s *Service) complain(ctx context.Context, folder string, err error) *Trouble {
 	f := told(err)
 	p := &Trouble{Folder: folder, Message: f.Message, Details: []fault.Detail{}, At: s.Now()}
@@ -185,7 +186,7 @@ func (s *Service) complain(ctx context.Context, folder string, err error) *Troub
 	return p
 }
 
-// loadFolder publishes the version of a folder, if it is not published yet.
+// loadFolder publishes the version that a folder contains, if it is not published yet.
 func (s *Service) loadFolder(ctx context.Context, name string) error {
 	sk, err := read(folders.Dir(s.root, name), name)
 	if err != nil {
@@ -194,10 +195,10 @@ func (s *Service) loadFolder(ctx context.Context, name string) error {
 	return s.enter(ctx, sk, name, registry.FolderSkill, nil)
 }
 
-// enter installs the skill of a folder and logs changes.
+// enter installs the skill of a folder and logs the changes.
 func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *inspect.Result) error {
 	if known, err := s.any(ctx, systemActor(), sk.Settings.Name); err == nil && known.Uninstalled {
-		return nil // the database decides: an uninstalled skill stays uninstalled until somebody installs it again
+		return nil // The database decides whether a skill is installed: an uninstalled skill stays uninstalled until somebody installs it again.
 	}
 	v, fresh, err := s.take(ctx, systemActor(), sk, registry.Skill{Origin: origin}, seen)
 	if err != nil || !fresh {
@@ -228,7 +229,7 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	return sk, nil
 }
 
-// loadDraft saves a folder of _drafts as the draft of its skill, if they differ.
+// loadDraft saves a folder of _drafts as the draft of its skill, if the folder and the draft differ.
 func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	sk, known, seen, err := s.differing(ctx, folder)
 	if err != nil || seen == nil {
@@ -238,7 +239,7 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 		return err
 	}
 	if _, err = s.draft(ctx, systemActor(), sk, known.Claims, *seen); fault.Is(err, fault.StaleDraft) {
-		return nil // the draft was saved in the meantime, and the save also writes the folder
+		return nil // The draft was saved in the meantime. That save also writes the folder.
 	}
 	return err
 }
@@ -254,8 +255,9 @@ func (s *Service) refuseDraft(folder string) error {
 	return f
 }
 
-// differing reads a folder of _drafts and the draft of its skill. If they differ, seen is the revision to replace, else
-// nil. A save writes the draft and then its folder; holding the lock prevents that an old folder replaces a new draft.
+// differing reads a folder of _drafts and the draft of its skill. If the two differ, seen is the revision of the draft
+// to replace, else nil. A save writes the draft and then its folder. differing must be called under the same lock, so
+// that an old folder does not replace a new draft.
 func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skill, known registry.Skill, seen *registry.Seen, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -292,7 +294,7 @@ func (s *Service) differing(ctx context.Context, folder string) (sk folders.Skil
 		is := sk
 		is.Settings.Changelog = v.Changelog
 		if err == nil && s.compare(v, is, known) == nil {
-			return sk, known, nil, nil // the draft was promoted; its folder belongs to a person and is kept
+			return sk, known, nil, nil // The draft was already promoted. Its folder belongs to a person and stays.
 		}
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return sk, known, nil, err

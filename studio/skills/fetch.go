@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Download downloads archives through an egress session, like the requests of programs. The session resolves and checks
-// host names. It connects only to granted hosts, even after a redirect.
+// Download downloads archives through an egress session, as programs send their requests. The session resolves and
+// checks host names. It connects only to granted hosts, even after a redirect.
 type Download struct {
 	Proxy *egress.Proxy
 	Hosts []string // granted hosts, for example skills.example.com:443
@@ -35,7 +35,7 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	ceiling := hostpattern.Ceiling{} // no further limit than the operator's list
+	ceiling := hostpattern.Ceiling{} // The empty ceiling adds no limit beyond the operator's list of hosts.
 	for _, text := range d.Hosts {
 		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			ceiling.Grants = append(ceiling.Grants, grant)
@@ -84,7 +84,7 @@ func grantFor(u *url.URL) string {
 	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 }
 
-// nobody is the runtimes.Host of an egress session that belongs to no program.
+// nobody is the runtimes.Host of an egress session that does not belong to a program.
 type nobody struct{}
 
 // Emit implements runtimes.Host. It ignores the event, because the response contains the session's decision.

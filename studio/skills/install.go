@@ -13,16 +13,16 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Source is the origin of an installation: exactly one of its fields is set.
+// Source is the origin of an installation. One of the fields Name, Files, Archive and URL is set.
 type Source struct {
-	Name    string                   // an uninstalled skill, a skill folder, or NAME or PUBLISHER/NAME in the public registry
-	Files   map[string]registry.File // files of a folder
-	Archive []byte                   // a gzipped tar
-	URL     string                   // address of such an archive, on a granted host
+	Name    string                   // name of an uninstalled skill or a skill folder, or NAME or PUBLISHER/NAME in the public registry
+	Files   map[string]registry.File // files of a skill folder
+	Archive []byte                   // tar archive, compressed with gzip
+	URL     string                   // address of a tar archive that is compressed with gzip, on a granted host
 	Label   string                   // name of the archive for display
 }
 
-// Install installs a skill. If it is already installed, Install changes nothing.
+// Install installs a skill. If the skill is already installed, Install changes nothing.
 func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -59,7 +59,7 @@ func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source
 	return s.Find(ctx, actor, sk.Settings.Name)
 }
 
-// shownAddress returns an address without its query, which often contains a signature or token.
+// shownAddress returns an address without its query, because the query often contains a signature or a token.
 func shownAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -68,7 +68,7 @@ func shownAddress(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
-// install installs a skill. An uninstalled skill is restored, unless the new content is rejected.
+// install installs a skill. If the skill is uninstalled, install restores it, unless the new content is rejected.
 func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) error {
 	restored, err := s.restore(ctx, actor, sk.Settings.Name)
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.
 	return err
 }
 
-// uninstalled is the comment with which the agent of an uninstalled skill is deleted.
+// uninstalled is the comment with which the agent of a skill is deleted when the skill is uninstalled.
 const uninstalled = "uninstalled as a skill"
 
-// permitted returns an error if the caller is anonymous, because anonymous callers must not change skills.
+// permitted returns an error if the caller is anonymous. Anonymous callers must not change skills.
 func permitted(actor registry.Actor, verb string) error {
 	if actor.Type == registry.AnonymousActor {
 		return fault.New(fault.Forbidden, "An anonymous caller can run skills but not %s them. Send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
@@ -98,8 +98,8 @@ func permitted(actor registry.Actor, verb string) error {
 	return nil
 }
 
-// reinstall restores an uninstalled skill and reads the folder with its name again. If there is neither, it looks the
-// name up in the public registry.
+// reinstall restores an uninstalled skill and reads the folder with the skill's name again. If there is neither an
+// uninstalled skill nor a folder, it looks the name up in the public registry.
 func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
 	asked := name
 	publisher, own, qualified := strings.Cut(name, "/")
@@ -149,13 +149,13 @@ func listedBy(skill registry.Skill, publisher string) bool {
 	return skill.Origin == registry.ListedSkill && strings.HasPrefix(skill.Source, publisher+"/")
 }
 
-// otherSkill returns the error for a registry agent whose name belongs to a skill with another origin.
+// otherSkill returns the error for an agent of the registry whose name belongs to a skill with another origin.
 func otherSkill(name string) error {
 	return fault.New(fault.NameTaken, "Another skill is named %s. Send the files of the one in the registry under another name.", shown(name))
 }
 
 // fromRegistry installs the latest version of an agent of the public registry as a skill, with the same number and
-// name. It returns the agent's current name, because the requested one may be a former name.
+// name. It returns the agent's current name, because the requested name may be a former one.
 func (s *Service) fromRegistry(ctx context.Context, actor registry.Actor, name string) (string, error) {
 	listed, v, err := s.Catalog.Named(ctx, name)
 	if err != nil {
@@ -209,8 +209,9 @@ func (s *Service) restore(ctx context.Context, actor registry.Actor, name string
 	return skill.AgentID, err
 }
 
-// Uninstall uninstalls a skill. Its versions, receipts and runs are kept. A folder that a person has written is kept; a
-// folder that was written for a client is removed. Error: Conflict while a pin references a version, unless forced.
+// Uninstall uninstalls a skill. The versions, receipts and runs of the skill are kept. A folder that a person has
+// written is kept; a folder that was written for a client is removed. While a pin references a version, the error is
+// Conflict, unless Uninstall is forced.
 func (s *Service) Uninstall(ctx context.Context, actor registry.Actor, name string, force bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err

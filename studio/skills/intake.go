@@ -10,20 +10,20 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// Limits of the folders that are held in memory to be inspected together.
+// These limit the folders that are in memory at the same time to be inspected together.
 const (
 	atOnce      = 32
 	atOnceBytes = 16 << 20
 )
 
-// intake loads many folders. It reads all installed skills with two queries, and skips the folders whose digest shows
-// that they are installed unchanged. It inspects all others together.
+// intake loads many folders. It reads all installed skills with two queries. It skips folders whose skill is installed
+// with the same digest, and inspects all other folders together.
 type intake struct {
 	service *Service
 	origin  registry.SkillOrigin
 	told    func(folder string, err error)
 
-	skills  map[string]registry.Skill // by the key of the skill's name
+	skills  map[string]registry.Skill // installed skills, by the key of the skill's name
 	latest  map[string]registry.Version
 	waiting []arrival
 	bytes   int
@@ -41,7 +41,7 @@ func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, to
 	if err == nil {
 		in.latest, err = s.Store.LatestOfSkills(ctx, systemActor().Workspace)
 	}
-	if err != nil && ctx.Err() == nil { // then each folder is loaded separately and reports its own problems
+	if err != nil && ctx.Err() == nil { // After this error, each folder is loaded separately and reports its own problems.
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "look up what is installed", slog.Any("error", err))
 	}
 	for _, skill := range known {
@@ -70,8 +70,8 @@ func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err erro
 	in.waiting, in.bytes = append(in.waiting, arrival{name, sk}), in.bytes+size
 }
 
-// holds reports whether a folder needs no change: its skill is installed unchanged, or is uninstalled, which the
-// database decides.
+// holds reports whether a folder needs no change. This is so if its skill is installed with the same content, or if its
+// skill is uninstalled, because then the database decides.
 func (in *intake) holds(sk folders.Skill) bool {
 	skill, ok := in.skills[registry.NameKey(sk.Settings.Name)]
 	if !ok || skill.Uninstalled {
@@ -85,7 +85,7 @@ func (in *intake) holds(sk folders.Skill) bool {
 	return err == nil && same
 }
 
-// take installs the collected folders.
+// take installs the folders that were collected.
 func (in *intake) take(ctx context.Context) {
 	programs := make([]agents.Program, 0, len(in.waiting))
 	for _, a := range in.waiting {

@@ -15,24 +15,24 @@ import (
 	folders "github.com/atelier-run/atelier/registry/skills"
 )
 
-// reportFile lists the installed skills for people who look into the directory. The server writes this file and never
-// reads it.
+// reportFile lists the installed skills for people who read the directory. The server writes this file and never reads
+// it.
 const reportFile = "installed.json"
 
 // installed is one skill of the report.
 type installed struct {
 	Name        string    `json:"name"`
-	Version     string    `json:"version"` // "" for a skill with only a draft
+	Version     string    `json:"version"` // number of the latest version; "" for a skill with only a draft
 	Digest      string    `json:"digest"`
 	Origin      string    `json:"origin"`
 	Source      string    `json:"source,omitempty"`
-	State       string    `json:"state"` // active, draft, active_with_draft
+	State       string    `json:"state"` // one of active, draft, active_with_draft
 	InstalledAt time.Time `json:"installed_at"`
 	InstalledBy string    `json:"installed_by"`
 	Error       string    `json:"error,omitempty"`
 }
 
-// report writes installed.json. A failure is logged and does not affect the installed skills.
+// report writes installed.json. If it fails, it logs the error; the installed skills are not affected.
 func (s *Service) report(ctx context.Context) {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
@@ -92,7 +92,7 @@ func (s *Service) replaceFile(name string, content []byte) error {
 	return err
 }
 
-// writeBack writes a skill as a folder from which it could be loaded again.
+// writeBack writes a skill as a folder from which the skill could be loaded again.
 func (s *Service) writeBack(ctx context.Context, folder string, settings folders.Settings, spec registry.Spec, actor registry.Actor) {
 	files, err := folders.FolderOf(settings, spec.InputSchema, spec.OutputSchema, spec.Files)
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *Service) writeBack(ctx context.Context, folder string, settings folders
 	s.writeFolder(ctx, folder, files, actor)
 }
 
-// writeFolder replaces a folder. It writes a new folder next to the old one and then exchanges them. The directory
-// belongs to the default workspace, so skills of other workspaces are not written. A failure is only logged, because
-// the database is authoritative.
+// writeFolder replaces a folder. It writes a new folder next to the old one and then exchanges the two. Skills of other
+// workspaces are not written, because the directory belongs to the default workspace. A failure is only logged, because
+// the content in the database is the valid one.
 func (s *Service) writeFolder(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return
@@ -161,11 +161,11 @@ func (s *Service) describe(ctx context.Context, folder string, files map[string]
 	}
 }
 
-// ours is the file that marks a folder as written for a client. A folder without it belongs to a person.
+// ours is the file that marks a folder as written for a client. A folder without this file belongs to a person.
 const ours = ".written-by-atelier"
 
-// writable reports whether the server may write a folder: it does not exist, or was written for a client. The folder of
-// a person must not be changed.
+// writable reports whether the server may write a folder. It may if the folder does not exist or was written for a
+// client, because the folder of a person must not be changed.
 func (s *Service) writable(folder string) bool {
 	_, err := s.root.Lstat(folder)
 	return errors.Is(err, fs.ErrNotExist) || s.isOurs(folder)

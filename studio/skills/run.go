@@ -13,13 +13,13 @@ import (
 // Call is a request to run a skill's latest version.
 type Call struct {
 	Name   string
-	Args   json.RawMessage // a JSON object
+	Args   json.RawMessage // parameters as a JSON object
 	Action string          // action to run; used only with ByAction
-	// RequestID is the client's own ID of the call. A call that waited for an approval is repeated with the same ID to
-	// get its result.
+	// RequestID is the client's own ID for the call. After a call had to wait for an approval, the client repeats the call
+	// with the same ID to get the result.
 	RequestID string
-	Claimed   registry.Claim // the actor for which the client says that it acts
-	// ByAction is set if the caller names an action. A skill whose input is {action, args} gets both; any other skill
+	Claimed   registry.Claim // the actor on whose behalf the client says that it acts
+	// ByAction is set if the caller names an action. A skill whose input is {action, args} then gets both. Any other skill
 	// gets only the args.
 	ByAction bool
 }
@@ -43,7 +43,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 	return run.Run, v, err
 }
 
-// version returns the latest version of a skill. The index of agent IDs saves a query in each call.
+// version returns the latest version of a skill. The cached index of agent IDs saves a query in each call.
 func (s *Service) version(ctx context.Context, actor registry.Actor, name string) (registry.Version, error) {
 	key := actor.Workspace + "/" + registry.NameKey(name)
 	s.mu.RLock()
@@ -73,17 +73,17 @@ func (s *Service) version(ctx context.Context, actor registry.Actor, name string
 	return registry.Version{}, unknown(name)
 }
 
-// Forget clears the index, because another server has changed skills.
+// Forget clears the index of agent IDs. It is called when another server has changed skills.
 func (s *Service) Forget() { s.forget() }
 
-// forget clears the index.
+// forget clears the index of agent IDs.
 func (s *Service) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.index)
 }
 
-// byAction returns the input of a skill for a call with an action.
+// byAction returns the input of a skill for a call that names an action.
 func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	var schema struct {
 		Properties map[string]struct {
@@ -119,8 +119,8 @@ func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	return out.Bytes(), err
 }
 
-// laidOver adds the members of over to base, and replaces those with the same name. If one of the two is not an object,
-// it returns over.
+// laidOver returns base with the members of over, which replace members with the same name. If one of the two is not an
+// object, it returns over.
 func laidOver(base, over json.RawMessage) json.RawMessage {
 	var low, high map[string]json.RawMessage
 	if json.Unmarshal(base, &low) != nil || json.Unmarshal(over, &high) != nil || low == nil || high == nil {

@@ -1,4 +1,4 @@
-// Package skills manages skills. A skill is an agent that is stored in a folder, called by name, and installed or
+// Package skills manages skills. A skill is an agent that is stored in a folder, is called by name, and is installed or
 // uninstalled as a whole.
 //
 // The versions, drafts and runs of a skill are those of its agent. This package loads, watches and writes folders, and
@@ -52,9 +52,9 @@ type Options struct {
 	Agents  *agents.Service
 	Runs    *runs.Service
 	Fetcher Fetcher
-	Catalog Catalog // nil without a public registry
-	Dir     string  // the directory to watch
-	// Replicas is true if several servers use the database. They may have separate directories or a common one.
+	Catalog Catalog // nil if there is no public registry
+	Dir     string  // directory of skills that is watched
+	// Replicas is true if several servers use the database. Their skill directories may be separate or shared.
 	Replicas bool
 	Builtin  Builtin
 	Log      *slog.Logger
@@ -66,18 +66,18 @@ type Service struct {
 	Options
 
 	root   *os.Root
-	loaded chan struct{} // closed when the directory was loaded after the start
+	loaded chan struct{} // closed when the directory has been loaded after the start of the server
 
 	changing  sync.Mutex // serializes changes of the installed skills
 	reporting sync.Mutex // serializes writes of the report
 
 	mu       sync.RWMutex        // guards the following fields
 	index    map[string]string   // IDs of agents by workspace and name
-	problems map[string]*Trouble // by folder
-	folders  map[string]bool     // folders that exist
+	problems map[string]*Trouble // problems by folder
+	folders  map[string]bool     // names of the folders that exist
 }
 
-// Trouble is the problem of a folder. The skill that was installed from it before still runs.
+// Trouble is the problem of a folder. A skill that was installed from the folder before can still run.
 type Trouble struct {
 	Folder  string         `json:"folder"`
 	Message string         `json:"message"`
@@ -85,15 +85,16 @@ type Trouble struct {
 	At      time.Time      `json:"at"`
 }
 
-// Entry is a skill in a list, or a folder that could not be loaded.
+// Entry is a skill in a list, or a folder from which no skill could be loaded.
 type Entry struct {
 	registry.Skill
-	Version *registry.Version // latest version, in lists without its files; nil without a version
+	Version *registry.Version // latest version; in lists it has no files; nil if the skill has no version
 	Problem *Trouble
-	Missing bool // its folder no longer exists
+	Missing bool // whether the skill's folder no longer exists
 }
 
-// New opens the directory and returns the service. The caller must call Watch to load it, and Close at the end.
+// New opens the directory and returns the service. The caller must call Watch to load the directory, and Close at the
+// end.
 func New(o Options) (*Service, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -108,12 +109,12 @@ func New(o Options) (*Service, error) {
 // Close closes the directory.
 func (s *Service) Close() error { return s.root.Close() }
 
-// systemActor returns the actor that loads folders.
+// systemActor returns the actor in whose name folders are loaded.
 func systemActor() registry.Actor {
 	return registry.Actor{ID: "skills", Type: registry.SystemActor, Name: "skills directory", Workspace: registry.DefaultWorkspace}
 }
 
-// ready waits until the directory was loaded after the start, so that early clients find all skills.
+// ready waits until the directory has been loaded after the start of the server, so that early clients find all skills.
 func (s *Service) ready(ctx context.Context) error {
 	select {
 	case <-s.loaded:
@@ -123,7 +124,8 @@ func (s *Service) ready(ctx context.Context) error {
 	}
 }
 
-// List returns the installed skills by name, then the folders that could not be loaded. Uninstalled skills are omitted.
+// List returns the installed skills by name, and then the folders from which no skill could be loaded. It omits
+// uninstalled skills.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 	entries, told := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
-			told[registry.NameKey(skill.Name)] = true // the problems of an uninstalled skill are omitted
+			told[registry.NameKey(skill.Name)] = true // The problems of an uninstalled skill are not listed.
 			continue
 		}
 		entry := s.entry(skill, problems)
@@ -148,7 +150,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 			v.CurrentName = skill.Name
 			entry.Version = &v
 		} else if err := s.addVersion(ctx, actor, &entry); fault.Is(err, fault.NotFound) {
-			continue // deleted since the list was read
+			continue // The skill was deleted after the list was read.
 		} else if err != nil {
 			return nil, err
 		}
@@ -174,7 +176,7 @@ func (s *Service) entry(skill registry.Skill, problems map[string]*Trouble) Entr
 	return entry
 }
 
-// addVersion adds the latest version of a skill to its entry. It does nothing if the skill has no version.
+// addVersion adds the latest version of a skill to the skill's entry. If the skill has no version, it does nothing.
 func (s *Service) addVersion(ctx context.Context, actor registry.Actor, entry *Entry) error {
 	if !entry.Published {
 		return nil
@@ -221,7 +223,7 @@ func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (r
 	return skill, err
 }
 
-// Is reports whether an agent, by name or ID, is a skill. If it is, calls of its name run its versions.
+// Is reports whether an agent, given by name or ID, is a skill. If so, calls of its name run its versions.
 func (s *Service) Is(ctx context.Context, actor registry.Actor, agent string) (bool, error) {
 	_, err := s.any(ctx, actor, agent)
 	if fault.Is(err, fault.NotFound) {
@@ -254,8 +256,8 @@ func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
 	return problems
 }
 
-// allProblems returns the problems of all folders, if the actor's workspace is the default one, to which the directory
-// belongs.
+// allProblems returns the problems of all folders if the actor's workspace is the default one. The directory belongs to
+// the default workspace, so other workspaces get none.
 func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	if actor.Workspace != registry.DefaultWorkspace {
 		return nil

@@ -30,7 +30,7 @@ func inputOf(sk folders.Skill) agents.Input {
 }
 
 // take publishes a version of a skill and stores the agent's skill data. It checks everything before it writes
-// anything. fresh reports whether the version is new. An existing version is never changed: if the content differs, the
+// anything. fresh reports whether the version is new. An existing version is never changed: if its content differs, the
 // error names a number that would be accepted. seen is the result of an earlier inspection; if it is nil, take inspects
 // the skill.
 //
@@ -88,7 +88,7 @@ func (s *Service) takeOnce(ctx context.Context, actor registry.Actor, sk folders
 		return registry.Version{}, false, err
 	}
 	skill.Origin, skill.Source, skill.Claims, skill.InstalledAt, skill.Installer = how.Origin, how.Source, how.Claims, s.Now(), actor
-	if isNew { // before the version is published, so that after a failure the next attempt finds the skill
+	if isNew { // Create the agent before the version is published, so that after a failure the next attempt finds the skill.
 		skill.Handler = sk.Settings.Handler
 		if skill, _, err = s.create(ctx, actor, sk, skill); err != nil {
 			return registry.Version{}, false, err
@@ -119,12 +119,12 @@ func (s *Service) create(ctx context.Context, actor registry.Actor, sk folders.S
 func programOf(sk folders.Skill) agents.Program {
 	file, _ := sk.Handler()
 	if sk.Spec.Language != runtimes.Python {
-		file = sk.Spec.Entrypoint // the bundler follows its import of the handler's file
+		file = sk.Spec.Entrypoint // The bundler finds the handler's file through this import.
 	}
 	return agents.Program{Input: inputOf(sk), Entrypoint: file}
 }
 
-// judge runs all checks of a skill that need no run of its code.
+// judge runs all checks of a skill that do not run its code.
 func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	if seen.Err != nil {
 		return sk.Locate(seen.Err)
@@ -144,12 +144,12 @@ func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	return nil
 }
 
-// missingEntry is the code of the error for a program without main or run. If the handler names a function, the program
-// does not need them.
+// missingEntry is the code of the error for a program that has neither main nor run. If the handler names a function,
+// this error is ignored, because the program does not need main or run.
 const missingEntry = "missing_entry"
 
-// same reports whether a version has the content of a folder. It ignores the fields that the folder leaves to the
-// server and the generated entry file, because these may have changed since the version was published.
+// same reports whether a version has the content of a folder. It ignores the fields that the folder does not set and
+// the generated entry file, because these may have changed since the version was published.
 func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skill) (bool, agents.Input, error) {
 	in := inputOf(sk)
 	limits := in.Limits.Or(v.Limits)
@@ -189,7 +189,7 @@ func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.S
 	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and versions cannot change; %s.", v.Reference(), remedy)
 }
 
-// at returns an error about a member of skill.yaml, with its line.
+// at returns an error about a field of skill.yaml, with the line of the field.
 func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format string, args ...any) error {
 	f := fault.New(code, "The skill is not valid.")
 	f.Details = fault.Invalid("", format, args...).Details
@@ -197,7 +197,8 @@ func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format s
 	return f
 }
 
-// tooSmall adds the line of the version to an error about its number. It locates any other error.
+// tooSmall adds the line of the version number to an error about a number that is too small. To any other error it adds
+// the line of its field.
 func (s *Service) tooSmall(sk folders.Skill, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.BumpTooSmall {

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// quiet is how long a folder must be unchanged before it is read. Editors save in several steps.
+	// quiet is how long a folder must be unchanged before it is read. The wait is needed because editors save in several
+	// steps.
 	quiet = 40 * time.Millisecond
-	// maxDelay is the maximum time before a folder that keeps changing is read.
+	// maxDelay is the maximum time before a folder is read that changes continuously.
 	maxDelay = 400 * time.Millisecond
 )
 
@@ -32,7 +33,7 @@ func (s *Service) Watch(ctx context.Context) {
 	w.follow(ctx, ".")
 	s.begin(ctx)
 	w.loop(ctx)
-	_ = watcher.Close() // an error has no effect here
+	_ = watcher.Close() // An error of Close has no effect here.
 }
 
 // begin loads the built-in skills and the directory.
@@ -49,7 +50,7 @@ type watch struct {
 	watcher *fsnotify.Watcher
 	dir     string
 	dirty   map[string]bool // folders to read again; "." means all folders
-	since   time.Time       // time of the first change that was not read yet
+	since   time.Time       // time of the first change after the last read
 }
 
 func (w *watch) loop(ctx context.Context) {
@@ -84,7 +85,8 @@ func (w *watch) loop(ctx context.Context) {
 	}
 }
 
-// wait returns how long to wait until the folder is quiet, limited to maxDelay after the first change.
+// wait returns how long to wait until the folder has been unchanged for long enough. It ends at most maxDelay after the
+// first change.
 func (w *watch) wait() time.Duration {
 	if w.since.IsZero() {
 		w.since = time.Now()
@@ -92,7 +94,7 @@ func (w *watch) wait() time.Duration {
 	return max(0, min(quiet, maxDelay-time.Since(w.since)))
 }
 
-// note marks the folder of a changed path as dirty. It returns false if the path belongs to no folder.
+// note marks the folder of a changed path as dirty. If the path belongs to no folder, it returns false.
 func (w *watch) note(name string) bool {
 	relative, err := filepath.Rel(w.dir, name)
 	if err != nil {
@@ -112,7 +114,7 @@ func (w *watch) note(name string) bool {
 	return true
 }
 
-// look reads the changed folders. It starts to watch a folder before it reads it, so that it misses no change.
+// look reads the changed folders. To miss no change, it starts to watch a folder before it reads the folder.
 func (w *watch) look(ctx context.Context) {
 	folders := make([]string, 0, len(w.dirty))
 	for folder := range w.dirty {
@@ -137,7 +139,7 @@ func (w *watch) look(ctx context.Context) {
 func (w *watch) follow(ctx context.Context, folder string) {
 	_ = fs.WalkDir(w.service.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
-			return nil //nolint:nilerr // the error is reported when the folder is loaded
+			return nil //nolint:nilerr // Ignore the error: it is reported when the folder is loaded.
 		}
 		if name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
 			return fs.SkipDir

@@ -7,14 +7,14 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// faults collects all problems of a spec, so that a person can fix them together.
+// faults collects all problems of a spec, so that a person can fix them all at once.
 type faults struct{ all []fault.Detail }
 
 func (f *faults) addf(pointer, format string, args ...any) {
 	f.all = append(f.all, fault.Invalid(pointer, format, args...).Details...)
 }
 
-// add adds the details of an error; nil adds nothing.
+// add adds the details of an error. If the error is nil, it adds nothing.
 func (f *faults) add(err error) {
 	if err == nil {
 		return
@@ -49,7 +49,7 @@ func at(field string, err error) error {
 	return &moved
 }
 
-// escape converts a path to one token of a JSON pointer.
+// escape converts a path to a single token of a JSON pointer.
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

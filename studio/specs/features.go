@@ -8,18 +8,18 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// CheckFeatures makes the checker reject programs that need a feature which their runtime lacks. It must be called
-// before the checker is used.
+// CheckFeatures sets the function that returns the features of a runtime. The checker then rejects programs that need a
+// feature which their runtime lacks. CheckFeatures must be called before the checker is used.
 func (c *Checker) CheckFeatures(features func(runtimes.Name) ([]runtimes.Feature, bool)) {
 	c.features = features
 }
 
-// need is a feature that a program may need, and the field that requests it.
+// need is a feature that a program may need, with the field that requests the feature.
 type need struct {
 	feature runtimes.Feature
 	field   string
 	needed  bool
-	must    string // condition for the field if the feature is missing, for the error message
+	must    string // condition that the field must meet if the feature is missing, for the error message
 }
 
 func needs(spec registry.Spec) []need {
@@ -35,14 +35,14 @@ func needs(spec registry.Spec) []need {
 	}
 }
 
-// checkFeatures adds an error for each field that requests a feature which the runtime lacks. With the runtime auto, it
-// is enough that one runtime of the language has the feature.
+// checkFeatures adds an error for each field that requests a feature which the runtime lacks. If the runtime is auto,
+// it is enough that one runtime of the language has the feature.
 func (c *Checker) checkFeatures(faults *faults, spec registry.Spec, name runtimes.Name) {
 	if c.features == nil {
 		return
 	}
 	has, known := c.features(name)
-	if !known { // only the test runtime script, which accepts every program
+	if !known { // Only the test runtime "script" is unknown; it accepts every program.
 		return
 	}
 	for _, n := range needs(spec) {

@@ -9,7 +9,7 @@ import (
 
 var projectName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// CheckProjectName returns the error text for an invalid project name, "" for a valid one.
+// CheckProjectName returns the error text for an invalid project name, or "" if the name is valid.
 func CheckProjectName(name string) string {
 	if !projectName.MatchString(name) {
 		return "must begin with a lower-case letter and have at most 63 lower-case letters, digits, - and _."
@@ -17,8 +17,8 @@ func CheckProjectName(name string) string {
 	return ""
 }
 
-// checkProject checks the capability to read the files of a project. Whether the project exists is checked when the
-// program runs.
+// checkProject checks the capability to read the files of a project. The existence of the project is checked only when
+// the program runs.
 func checkProject(faults *faults, spec registry.Spec) {
 	files := spec.Capabilities.Files
 	if files == nil {

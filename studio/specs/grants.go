@@ -7,13 +7,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CapGrants sets the function that returns the maximum grants of a workspace. It must be called before the checker is
-// used.
+// CapGrants sets the function that returns the hosts that may be granted in a workspace. It must be called before the
+// checker is used.
 func (c *Checker) CapGrants(ceiling func(workspace string) hostpattern.Ceiling) { c.ceiling = ceiling }
 
 // Grants rejects hosts that may not be granted to the agents of a workspace. The error names the hosts, because the
-// spec may be a copy from another author. A version that was published before the maximum was lowered is checked when
-// it runs.
+// spec may be a copy from another author. If a version was published before the permitted hosts were reduced, it is
+// checked when it runs.
 func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	if c.ceiling == nil {
 		return nil

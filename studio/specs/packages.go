@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// OfferPackages allows the packages of the ecosystems for which lacks returns "". It must be called before the checker
-// is used.
+// OfferPackages allows packages of those ecosystems for which lacks returns "". It must be called before the checker is
+// used.
 func (c *Checker) OfferPackages(lacks func(runtimes.Ecosystem) string) { c.lacks = lacks }
 
 // checkPackages rejects packages that this server cannot install, and entries that are not a name with an optional

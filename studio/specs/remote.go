@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/remote"
 )
 
-// checkRemote checks the settings of the remote service that runs a program. The host of the service must be granted.
+// checkRemote checks the settings of the remote service that runs a program. The program must be granted the host of
+// the service.
 func checkRemote(faults *faults, spec registry.Spec, name runtimes.Name) {
 	if name != runtimes.RemoteEngine {
 		return
@@ -30,7 +31,7 @@ func checkRemote(faults *faults, spec registry.Spec, name runtimes.Name) {
 	}
 }
 
-// checkNames rejects hosts that a remote runtime cannot grant, because it compares names without ports.
+// checkNames rejects host patterns that a remote runtime cannot grant, because it compares host names without ports.
 func checkNames(faults *faults, spec registry.Spec, name runtimes.Name) {
 	var granted func(hostpattern.Grant) string
 	service := ""

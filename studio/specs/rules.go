@@ -15,7 +15,8 @@ const maxImports = 200
 
 var moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,7}$`)
 
-// checkRules checks the rules of a spec and returns them in stored form, nil for none.
+// checkRules checks the rules of a spec. It returns them in the form in which they are stored, or nil if there are
+// none.
 func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	r := spec.Rules
 	if r == nil || (r.Pack == "" || r.Pack == "none") && len(r.Imports) == 0 {
@@ -42,15 +43,15 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	return r
 }
 
-// Restricted reports whether the gate applies the pack restricted to a program: the program has rules, or its workspace
-// is restricted.
+// Restricted reports whether the gate applies the pack "restricted" to a program. This is so if the program has rules,
+// or if its workspace is restricted.
 func (c *Checker) Restricted(workspace string, spec registry.Spec) bool {
 	return spec.Rules != nil || slices.Contains(c.restricted, workspace) || slices.Contains(c.restricted, "*")
 }
 
-// Rules returns the rules that restrict a program while it runs: its own and, in a restricted workspace, those of the
-// pack. There the program's list of modules can only shorten that of the pack. A WebAssembly module has no rules,
-// because only its checked imports exist.
+// Rules returns the rules that restrict a program while it runs. In a restricted workspace these are the rules of the
+// pack "restricted", and the program's own list of modules can only shorten the list of the pack. Elsewhere they are
+// the program's own rules. A WebAssembly module has no rules, because it can only use its checked imports.
 func (c *Checker) Rules(workspace string, spec registry.Spec) *runtimes.Rules {
 	if spec.Language == runtimes.WASM {
 		return nil

@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Limits of a spec.
+// These are the limits of a spec.
 const (
 	MaxFiles            = 500
 	MaxFilesBytes       = 4 << 20
-	MaxModuleBytes      = 32 << 20 // maximum bytes of all files if the program is a WebAssembly module
+	MaxModuleBytes      = 32 << 20 // maximum total size in bytes of all files if the program is a WebAssembly module
 	MaxEnvironment      = 64
 	MaxEnvironmentBytes = 32 << 10
 	MaxNames            = 64 // maximum number of secrets, of host functions and of hosts
@@ -31,18 +31,20 @@ type Checker struct {
 	schemas  *Validator
 	defaults runtimes.Limits
 	ceilings runtimes.Limits
-	// restricted lists the workspaces whose programs must all follow the rules of the pack; * means every workspace.
+	// restricted lists the workspaces whose programs must all follow the rules of the pack "restricted". * means every
+	// workspace.
 	restricted []string
-	ceiling    func(workspace string) hostpattern.Ceiling // nil means no limit
-	// lacks returns why this server cannot install packages of an ecosystem, "" if it can. If lacks is nil, it can
-	// install none.
+	ceiling    func(workspace string) hostpattern.Ceiling // returns the hosts that may be granted in a workspace; nil means no limit
+	// lacks returns the reason why this server cannot install packages of an ecosystem, or "" if it can. If lacks is nil,
+	// the server can install no packages.
 	lacks func(runtimes.Ecosystem) string
-	// features returns the features of a runtime, and whether they are known. If it is nil, they are not checked.
+	// features returns the features of a runtime, and whether they are known. If features is nil, features are not
+	// checked.
 	features func(runtimes.Name) ([]runtimes.Feature, bool)
 }
 
-// New returns a checker that allows limits up to the ceilings, and uses the defaults for limits that are not set.
-// Programs of the restricted workspaces must follow the rule pack; * means every workspace.
+// New returns a checker. The checker allows limits up to the ceilings, and uses the defaults for limits that are not
+// set. Programs of the restricted workspaces must follow the rule pack "restricted"; * means every workspace.
 func New(schemas *Validator, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
@@ -55,7 +57,8 @@ type language struct {
 	runtimes []runtimes.Name
 }
 
-// known returns the description of a language, and whether the language exists. Every run calls it, so it uses no map.
+// known returns the description of a language, and whether the language exists. It uses no map, because every run calls
+// it.
 func known(name runtimes.Language) (language, bool) {
 	switch name {
 	case runtimes.JavaScript:
@@ -78,7 +81,7 @@ func Entrypoint(name runtimes.Language) string {
 	return l.entry
 }
 
-// Runtimes lists the runtimes of a language, the default first. It omits the test runtime script.
+// Runtimes lists the runtimes of a language, the default runtime first. It omits the test runtime "script".
 func Runtimes(name runtimes.Language) []runtimes.Name {
 	l, _ := known(name)
 	return slices.DeleteFunc(l.runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
@@ -89,7 +92,7 @@ func Languages() []runtimes.Language {
 	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
 }
 
-// Runtime returns the runtime of a spec. auto becomes the default runtime of the language.
+// Runtime returns the runtime of a spec. If the spec says auto, this is the default runtime of the language.
 func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	l, ok := known(spec.Language)
 	if !ok {
@@ -102,7 +105,7 @@ func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	return name, nil
 }
 
-// canonical converts auto, and the runtime names that existing clients use, to a runtime of this server.
+// canonical converts auto, and runtime names that existing clients use, to the name of a runtime of this server.
 func canonical(name, auto runtimes.Name) runtimes.Name {
 	switch name {
 	case "", runtimes.Auto, "vm2", "subprocess":
@@ -123,7 +126,7 @@ func join[T ~string](names []T) string {
 	return strings.Join(s, ", ")
 }
 
-// Complete sets defaults and runs all checks that need no parser.
+// Complete sets defaults, and runs all checks that need no parser.
 func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	l, ok := known(spec.Language)
 	if !ok {
@@ -168,7 +171,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 // Limits returns the limits of a run. The server's default applies to each limit that the program does not set.
 func (c *Checker) Limits(l runtimes.Limits) runtimes.Limits { return l.Or(c.defaults) }
 
-// withDefaults sets defaults for absent values, so that equal content has equal digests. Absent limits stay absent.
+// withDefaults sets defaults for absent values, so that equal content has equal digests. Absent limits are not set.
 func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
 		s.InputSchema = json.RawMessage(`{"type":"object"}`)
@@ -178,7 +181,7 @@ func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	}
 	s.Packages, s.Secrets, s.SafetyFlags = orEmpty(s.Packages), orEmpty(s.Secrets), orEmpty(s.SafetyFlags)
 	s.Capabilities.Hosts, s.Capabilities.HostFunctions = orEmpty(s.Capabilities.Hosts), orEmpty(s.Capabilities.HostFunctions)
-	s.Capabilities.Pinned = nil // set only when a version is published
+	s.Capabilities.Pinned = nil // Pinned tools are set only when a version is published.
 	if s.Environment == nil {
 		s.Environment = map[string]string{}
 	}

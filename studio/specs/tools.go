@@ -38,15 +38,15 @@ func checkTools(faults *faults, spec registry.Spec) {
 	}
 }
 
-// ToolOf returns the declared reference for the agent that a program wants to call. The program may use the declared
-// reference itself, the name of the agent, or that name as an identifier of its language.
+// ToolOf returns the declared reference for the agent that a program wants to call. The program may pass the declared
+// reference, the name of the agent, or this name in the form of an identifier of its language.
 func ToolOf(tools []string, wanted string) (string, bool) {
 	for _, declared := range tools {
 		if declared == wanted {
 			return declared, true
 		}
 	}
-	for _, key := range []string{registry.NameKey(wanted), strings.TrimSuffix(registry.NameKey(wanted), "_")} { // the identifier class_ means class, which is a keyword in Python
+	for _, key := range []string{registry.NameKey(wanted), strings.TrimSuffix(registry.NameKey(wanted), "_")} { // For example, the identifier class_ stands for the agent class, because class is a keyword in Python.
 		for _, declared := range tools {
 			if agent, _, _ := strings.Cut(declared, "@"); registry.NameKey(agent) == key {
 				return declared, true

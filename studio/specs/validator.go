@@ -19,7 +19,7 @@ func (v *Validator) Check(raw json.RawMessage) error {
 	return err
 }
 
-// CheckInput does the same as Check, and also rejects a schema that does not describe an object.
+// CheckInput does the same as Check, and also rejects a schema that does not require an object.
 func (v *Validator) CheckInput(raw json.RawMessage) error {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {
@@ -28,8 +28,8 @@ func (v *Validator) CheckInput(raw json.RawMessage) error {
 	return compiled.CheckInput()
 }
 
-// Validate lists the violations of a schema by a document, with pointers into the document. The error is about the
-// schema.
+// Validate lists the places where a document violates a schema, with pointers into the document. The error is about the
+// schema, not about the document.
 func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, error) {
 	compiled, err := v.cache.Get(raw)
 	if err != nil {

@@ -25,7 +25,8 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, id string) (pr
 	return s.Projects.Diff(ctx, actor, t.Project, t.OverlayID)
 }
 
-// Accept applies all changes of a task, or those of some files, to its project. Errors: those of projects.Accept.
+// Accept applies the changes of a task to its project, either all or those of some files. Errors: those of
+// projects.Accept.
 func (s *Service) Accept(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
 	return s.decide(ctx, actor, id, func(t registry.Task) error {
 		_, err := s.Projects.Accept(ctx, actor, t.Project, t.OverlayID, d)
@@ -33,7 +34,7 @@ func (s *Service) Accept(ctx context.Context, actor registry.Actor, id string, d
 	})
 }
 
-// Reject rejects all changes of a task, or those of some files. Errors: those of projects.Reject.
+// Reject rejects the changes of a task, either all or those of some files. Errors: those of projects.Reject.
 func (s *Service) Reject(ctx context.Context, actor registry.Actor, id string, d projects.Decision) (registry.Task, error) {
 	return s.decide(ctx, actor, id, func(t registry.Task) error {
 		_, err := s.Projects.Reject(ctx, actor, t.Project, t.OverlayID, d)
@@ -57,10 +58,10 @@ func (s *Service) decide(ctx context.Context, actor registry.Actor, id string, d
 	return s.Get(ctx, actor, id)
 }
 
-// tries is the maximum number of attempts to change a task while a server also changes it.
+// tries is the maximum number of attempts to change a task that a server changes at the same time.
 const tries = 10
 
-// Cancel ends a task that has no changes yet, and its run. Errors: NotFound; Conflict.
+// Cancel ends a task that has no changes yet, and cancels its run. Errors: NotFound; Conflict.
 func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Task, error) {
 	var t registry.Task
 	for n := 0; ; n++ {
@@ -91,7 +92,8 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	return t, s.endRun(ctx, actor, t)
 }
 
-// endRun cancels the run of a task if it is live or waits, and rejects its changes, in the name of the actor.
+// endRun cancels the run of a task if the run is live or waits. It also rejects the changes of the run. Both happen in
+// the name of the actor.
 func (s *Service) endRun(ctx context.Context, actor registry.Actor, t registry.Task) error {
 	if t.RunID == "" {
 		return nil
@@ -103,7 +105,7 @@ func (s *Service) endRun(ctx context.Context, actor registry.Actor, t registry.T
 	return err
 }
 
-// discard rejects the open changes of a run that no task needs any more. It reports whether there were any.
+// discard rejects the open changes of a run that no task needs. It reports whether there were any.
 func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.Task) (rejected bool, err error) {
 	o, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
 	if fault.Is(err, fault.NotFound) || err == nil && o.Status != registry.OverlayOpen {
@@ -113,13 +115,13 @@ func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.
 		return false, err
 	}
 	_, err = s.Projects.Reject(ctx, actor, t.Project, o.ID, projects.Decision{})
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // the changes were decided or have expired in the meantime
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // The changes were decided or have expired in the meantime.
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// mayRetry returns the error if a task cannot be tried again, nil if it can.
+// mayRetry returns an error if a task cannot be tried again, or nil if it can.
 func mayRetry(t registry.Task) error {
 	switch {
 	case t.Status == registry.TaskAccepted:
@@ -132,8 +134,9 @@ func mayRetry(t registry.Task) error {
 	return nil
 }
 
-// Retry queues a task again and rejects its open changes. If the actor may not reject them, the error is rejecting. The
-// agent gets the feedback as the input property named feedback. Errors: NotFound; Conflict; InvalidInput; rejecting.
+// Retry rejects the open changes of a task and queues the task again. The agent gets the feedback as the input property
+// named feedback. The parameter rejecting is the error to return if the actor may not reject changes, else nil. Errors:
+// NotFound; Conflict; InvalidInput; rejecting.
 func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback string, rejecting error) (registry.Task, error) {
 	if len(feedback) > maxFeedback || !utf8.ValidString(feedback) || strings.ContainsRune(feedback, 0) {
 		return registry.Task{}, fault.Invalid("/feedback", "must be text of at most 16 KiB.")
@@ -142,7 +145,7 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 	if err == nil {
 		err = mayRetry(t)
 	}
-	if err == nil && t.OverlayID != "" { // the changes may still wait for a decision
+	if err == nil && t.OverlayID != "" { // The changes may still wait for a decision, so the actor must be allowed to reject them.
 		err = rejecting
 	}
 	if err != nil {
@@ -156,11 +159,11 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 		if err != nil {
 			return t, err
 		}
-		if t, err = s.Get(ctx, actor, id); err != nil { // rejecting the changes has changed the revision of the task
+		if t, err = s.Get(ctx, actor, id); err != nil { // Read the task again, because rejecting the changes has changed its revision.
 			return t, err
 		}
-		// If some files were accepted before, rejecting the others makes the task accepted, and it may be tried again.
-		// In any other case somebody else has decided or retried in the meantime.
+		// If some files were accepted before, rejecting the other files makes the task accepted. Such a task may be tried
+		// again. In any other case another person has decided or retried in the meantime.
 		if err := mayRetry(t); err != nil && (!rejected || t.Status != registry.TaskAccepted) {
 			return t, err
 		}
@@ -176,10 +179,10 @@ func (s *Service) Retry(ctx context.Context, actor registry.Actor, id, feedback 
 }
 
 // checkFeedback returns an error if the agent could not run with the feedback. It is called before the changes of the
-// last attempt are rejected, so that a mistake loses no changes. Feedback is stored like the input, so it must not
-// contain the value of a secret.
+// last attempt are rejected, so that invalid feedback loses no changes. Feedback is stored like the input, so it must
+// not contain the value of a secret.
 func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback string) error {
-	if feedback == "" || t.Described() { // the model reads the feedback, and no program gets it
+	if feedback == "" || t.Described() { // For a described task only the model reads the feedback; no program gets it.
 		return nil
 	}
 	version, err := s.version(ctx, t)
@@ -195,7 +198,7 @@ func (s *Service) checkFeedback(ctx context.Context, t registry.Task, feedback s
 	if errors.As(err, &invalid) && invalid.Code == fault.InvalidInput {
 		refused := *invalid
 		refused.Details = slices.Clone(invalid.Details)
-		for at := range refused.Details { // report them for /feedback, because the input was valid without it
+		for at := range refused.Details { // Report the errors for /feedback, because the input was valid without the feedback.
 			refused.Details[at].Pointer = "/feedback"
 		}
 		return &refused
@@ -213,7 +216,7 @@ func withFeedback(input, schema json.RawMessage, feedback string) (json.RawMessa
 		var declared struct {
 			Properties map[string]json.RawMessage `json:"properties"`
 		}
-		_ = json.Unmarshal(schema, &declared) // the schema was checked when it was saved; true and false declare no properties
+		_ = json.Unmarshal(schema, &declared) // The schema was checked when it was saved. The schemas true and false declare no properties.
 		if _, ok := declared.Properties["feedback"]; !ok {
 			return nil, fault.Invalid("/feedback", "must be empty, because the input schema of the agent has no property feedback.")
 		}
@@ -235,5 +238,5 @@ func (s *Service) version(ctx context.Context, t registry.Task) (registry.Versio
 	return s.Resolver.Resolve(ctx, t.Workspace, registry.Reference{Agent: t.AgentID, Version: t.Version})
 }
 
-// errTaken is the cause with which the work on a task ends if the task was cancelled or belongs to another server now.
+// errTaken is the cause with which the work on a task ends if the task was cancelled or now belongs to another server.
 var errTaken = errors.New("the task was cancelled")

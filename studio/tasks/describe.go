@@ -15,10 +15,10 @@ import (
 	"github.com/atelier-run/atelier/studio/assist"
 )
 
-// attemptKind is the kind of the event about a model's answer that could not be used.
+// attemptKind is the kind of the event that records an unusable answer of the model.
 const attemptKind runtimes.Kind = "attempt"
 
-// described returns a task for which a language model writes the program.
+// described returns a new task for which a language model writes the program.
 func (s *Service) described(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	if err := registry.CheckText("/description", req.Description); err != nil {
 		return registry.Task{}, err
@@ -48,7 +48,7 @@ func (s *Service) described(ctx context.Context, actor registry.Actor, req Reque
 	}, err
 }
 
-// writtenMessage returns the message that the program is written, with the gate's verdict.
+// writtenMessage returns the message that the program was written, with the gate's verdict about it.
 func writtenMessage(v *registry.Verdict) string {
 	message := "The language model wrote the program."
 	if v != nil {
@@ -57,9 +57,8 @@ func writtenMessage(v *registry.Verdict) string {
 	return message
 }
 
-// generate returns the program of a described task. If the program was already written for this attempt, it is used
-// again, so that a restart costs no tokens. Each answer of the model that could not be used becomes an event of the
-// task.
+// generate returns the program of a described task. If the program was already written for this attempt, generate uses
+// it again, so that a restart costs no tokens. Each unusable answer of the model becomes an event of the task.
 func (s *Service) generate(ctx context.Context, t *registry.Task) (registry.Spec, error) {
 	if t.Program != nil && t.Program.Attempt == t.Attempt {
 		return assist.TaskSpec(t.Language, *t.Program), nil
@@ -94,7 +93,7 @@ func (s *Service) generate(ctx context.Context, t *registry.Task) (registry.Spec
 	}
 	program.Attempt = t.Attempt
 	t.Program = &program
-	if err := s.change(lasting, t, writtenMessage(program.Verdict)); err != nil { // stored before the program runs, so that a restart does not lose it
+	if err := s.change(lasting, t, writtenMessage(program.Verdict)); err != nil { // Store the program before it runs, so that a restart does not lose it.
 		return registry.Spec{}, err
 	}
 	return assist.TaskSpec(t.Language, program), nil

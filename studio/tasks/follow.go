@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxReaders = 1000 // maximum number of readers that wait for events, per server
+	maxReaders = 1000 // maximum number of readers of this server that wait for events
 	eventsPage = 100
 	// pollEvery is the interval at which a reader reads the events of a task that another server executes.
 	pollEvery = 2 * time.Second
@@ -22,7 +22,7 @@ type watchers struct {
 	readers int
 }
 
-// announce wakes the readers of a task.
+// announce notifies the readers of a task that it has changed.
 func (s *Service) announce(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ type Follower struct {
 	service       *Service
 	workspace, id string
 	seq           int64
-	live          bool // whether to wait for later events
+	live          bool // whether the reader waits for later events
 	events        []registry.TaskEvent
 }
 
@@ -74,7 +74,7 @@ func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, f
 	return &Follower{service: s, workspace: actor.Workspace, id: id, seq: max(from, 0), live: live}, nil
 }
 
-// Next returns the next event. After the last one it returns io.EOF.
+// Next returns the next event. After the last event it returns io.EOF.
 func (f *Follower) Next(ctx context.Context) (registry.TaskEvent, error) {
 	for len(f.events) == 0 {
 		changed, leave, err := f.service.watch(f.id)
@@ -98,8 +98,8 @@ func (f *Follower) Next(ctx context.Context) (registry.TaskEvent, error) {
 	return e, nil
 }
 
-// read reads the next events, and reports whether the task has ended and no events follow. It reads the task first,
-// because the last event is stored together with the end of the task.
+// read reads the next events, and reports whether the task has ended and no events follow. It must read the task before
+// the events, because the last event is stored together with the end of the task.
 func (f *Follower) read(ctx context.Context) (ended bool, err error) {
 	ended = !f.live
 	if f.live {

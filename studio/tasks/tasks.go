@@ -1,5 +1,5 @@
-// Package tasks lets agents change the files of a project. A task waits in a queue and runs, and then its changes wait
-// for the decision of a person. Tasks are stored, so that they continue after a restart.
+// Package tasks lets agents change the files of a project. A task waits in a queue and then runs. Afterwards its
+// changes wait until a person decides about them. Tasks are stored, so that they continue after a restart.
 package tasks
 
 import (
@@ -28,11 +28,12 @@ type Store interface {
 
 // Progress stores the changes of tasks.
 type Progress interface {
-	// ChangeTask stores the next revision of a task. An active task then belongs to this server. Error: Conflict if the
-	// task has been changed in the meantime.
+	// ChangeTask stores the next revision of a task. If the task is active, it belongs to this server afterwards. Error:
+	// Conflict if the task has been changed in the meantime.
 	ChangeTask(ctx context.Context, t registry.Task, message string) error
 	TaskQueues(ctx context.Context) ([]registry.TaskQueue, error)
-	// ActiveTasks returns active tasks without their inputs: all of this server, or some of servers that have stopped.
+	// ActiveTasks returns active tasks without their inputs. It returns all tasks of this server, or some tasks of servers
+	// that have stopped.
 	ActiveTasks(ctx context.Context, own bool) ([]registry.Task, error)
 	// AddTaskEvent appends an event to a task. Error: Conflict if the task has been changed in the meantime.
 	AddTaskEvent(ctx context.Context, t registry.Task, kind runtimes.Kind, data any, at time.Time) error
@@ -73,23 +74,23 @@ type Options struct {
 // Service executes tasks. It is safe for concurrent use.
 type Service struct {
 	Options
-	wake chan struct{} // makes the dispatcher look for queued tasks
+	wake chan struct{} // signals the dispatcher to look for queued tasks
 	stop context.CancelCauseFunc
 	done chan struct{} // closed when the dispatcher has ended
 	all  sync.WaitGroup
 
 	mu       sync.Mutex
-	live     map[string]*worker   // by task ID
-	later    map[held]time.Time   // until when tasks wait, because one of them was refused
+	live     map[string]*worker   // workers by task ID
+	later    map[held]time.Time   // time until which tasks wait because one of them was refused
 	refusals map[held]int         // number of consecutive refusals
-	watched  map[string]*watchers // by task ID
+	watched  map[string]*watchers // readers by task ID
 	readers  int
 }
 
-// held identifies the tasks of a workspace that wait together.
+// held identifies tasks of a workspace that wait together after a refusal.
 type held struct {
 	workspace string
-	described bool // only the tasks for which the language model writes a program
+	described bool // whether these are only the tasks for which the language model writes a program
 }
 
 const (
@@ -102,7 +103,7 @@ const (
 	maxDescription = 16 << 10
 )
 
-// New returns a service. It executes no tasks before Begin is called.
+// New returns a service. The service executes no tasks before Begin is called.
 func New(o Options) *Service {
 	return &Service{
 		Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -112,19 +113,20 @@ func New(o Options) *Service {
 
 // Request describes a task.
 type Request struct {
-	Agent    string // name or ID of the agent; "" with Description
-	Version  string // "" means the latest version
-	Project  string // "" means the project that the agent names
+	Agent    string // name or ID of the agent; "" if Description is set
+	Version  string // version of the agent; "" means the latest version
+	Project  string // name of the project; "" means the project that the agent names
 	Title    string
 	Input    json.RawMessage
 	Priority int
-	// Description describes the change, for which a language model then writes a program. It is "" with Agent.
+	// Description describes the change. A language model then writes a program that makes the change. It is "" if Agent is
+	// set.
 	Description string
-	Language    runtimes.Language // language of that program; "" means Python
+	Language    runtimes.Language // language of the program that the model writes; "" means Python
 }
 
-// Submit stores a task, which starts as soon as a slot is free. Errors: NotFound; NoVersion; InvalidInput; StorageFull;
-// TooManyRequests; for a described task also ModelUnavailable and QuotaExceeded.
+// Submit stores a task. The task starts as soon as a slot is free. Errors: NotFound; NoVersion; InvalidInput;
+// StorageFull; TooManyRequests; for a described task also ModelUnavailable and QuotaExceeded.
 func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request) (registry.Task, error) {
 	if err := check(req); err != nil {
 		return registry.Task{}, err
@@ -135,7 +137,7 @@ func (s *Service) Submit(ctx context.Context, actor registry.Actor, req Request)
 	}
 	t, err := prepare(ctx, actor, req)
 	if err == nil {
-		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // because the input is stored as long as the project
+		err = s.Projects.Quotas.CheckAgentLimit(ctx, actor.Workspace) // Check the quota, because the input of the task is stored as long as the project.
 	}
 	if err != nil {
 		return registry.Task{}, err

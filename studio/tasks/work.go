@@ -19,14 +19,14 @@ const (
 	// lookEvery is the interval at which a server looks for tasks that other servers have queued, abandoned or
 	// cancelled.
 	lookEvery = 5 * time.Second
-	// leastWait and mostWait limit how long tasks wait after one of them was refused.
+	// leastWait and mostWait are the limits of the time that tasks wait after one of them was refused.
 	leastWait = time.Second
 	mostWait  = 10 * time.Minute
-	// mostDoublings limits the doublings of the wait: 2^9 seconds are almost mostWait.
+	// mostDoublings limits how often the wait is doubled: 2^9 seconds are almost mostWait.
 	mostDoublings = 9
 )
 
-// errStopping is the cause with which the work on tasks ends when the server stops.
+// errStopping is the cause with which the work on a task ends when the server stops.
 var errStopping = errors.New("the server is stopping")
 
 // worker executes one task.
@@ -46,7 +46,7 @@ func (s *Service) Begin(ctx context.Context) {
 		for ctx.Err() == nil {
 			s.dispatch(ctx)
 			select {
-			case <-s.wake: // a new task needs no check of all active tasks
+			case <-s.wake: // A new task does not require a check of all active tasks.
 			case <-tick.C:
 				s.recover(ctx)
 			case <-ctx.Done():
@@ -55,19 +55,19 @@ func (s *Service) Begin(ctx context.Context) {
 	}()
 }
 
-// Close queues the active tasks again and waits until they are stored. It must be called before the service of the runs
-// is closed.
+// Close queues the active tasks again and waits until this is stored. It must be called before the runs service is
+// closed.
 func (s *Service) Close() {
 	s.stop(errStopping)
 	<-s.done
 	s.all.Wait()
 }
 
-// look wakes the dispatcher.
+// look signals the dispatcher to look for queued tasks.
 func (s *Service) look() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // a wake-up is already pending
+	default: // A signal is already pending.
 	}
 }
 
@@ -88,8 +88,8 @@ func (s *Service) dispatch(ctx context.Context) {
 	}
 }
 
-// next returns the task to start, "" for none. It prefers the workspace with the fewest active tasks, so that many
-// tasks of one workspace do not delay those of another.
+// next returns the task to start, or "" if there is none. It prefers the workspace with the fewest active tasks, so
+// that many tasks of one workspace do not delay the tasks of another.
 func (s *Service) next(ctx context.Context) (id, workspace string, err error) {
 	busy, now := map[string]int{}, s.Now()
 	s.mu.Lock()
@@ -129,8 +129,8 @@ func (s *Service) waits(q registry.TaskQueue) bool {
 	return all || these
 }
 
-// claim makes this server the owner of a queued task and starts to execute it. If another server was faster, it does
-// nothing.
+// claim makes this server the owner of a queued task and starts to execute the task. If another server was faster,
+// claim does nothing.
 func (s *Service) claim(ctx context.Context, workspace, id string) error {
 	t, err := s.Store.Task(ctx, workspace, id)
 	if fault.Is(err, fault.NotFound) || err == nil && t.Status != registry.TaskQueued {
@@ -165,7 +165,7 @@ func (s *Service) claim(ctx context.Context, workspace, id string) error {
 	return nil
 }
 
-// leave removes a worker. If the task was queued and claimed again in the meantime, its new worker stays.
+// leave removes a worker. If the task was queued and claimed again in the meantime, the new worker of the task stays.
 func (s *Service) leave(id string, w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,17 +174,17 @@ func (s *Service) leave(id string, w *worker) {
 	}
 }
 
-// failed logs an error of the server. It ignores a conflict, because then the task was cancelled or deleted in the
-// meantime.
+// failed logs an error of the server. It ignores a conflict, because a conflict means that the task was cancelled or
+// deleted in the meantime.
 func (s *Service) failed(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		s.Log.LogAttrs(ctx, slog.LevelError, what, slog.Any("error", err))
 	}
 }
 
-// work executes one attempt of a task, until a person must decide about its changes.
+// work executes one attempt of a task. It ends when a person must decide about the changes.
 func (s *Service) work(ctx context.Context, t registry.Task) error {
-	lasting := context.WithoutCancel(ctx) // the state is stored even if the work is cancelled
+	lasting := context.WithoutCancel(ctx) // This context stores the state even if the work is cancelled.
 	request, err := s.request(ctx, &t)
 	if err != nil {
 		return s.refused(lasting, ctx, &t, err)
@@ -238,8 +238,8 @@ func (s *Service) request(ctx context.Context, t *registry.Task) (runs.Request, 
 	return r, err
 }
 
-// follow waits until the run of a task has ended. If the run waits for an approval, follow returns, so that the task
-// uses no slot.
+// follow waits until the run of a task has ended. If the run waits for an approval, follow returns at once, so that the
+// task does not use a slot.
 func (s *Service) follow(ctx context.Context, t registry.Task) error {
 	events, err := s.Runs.Follow(ctx, t.Creator, t.RunID, 0)
 	for err == nil {
@@ -251,8 +251,8 @@ func (s *Service) follow(ctx context.Context, t registry.Task) error {
 	return err
 }
 
-// refused handles a run that could not start. It queues the task again if the reason is temporary, else it ends the
-// task.
+// refused handles a run that could not start. If the reason is temporary, it queues the task again; otherwise it ends
+// the task.
 func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause error) error {
 	var known *fault.Error
 	switch {
@@ -261,7 +261,8 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	case context.Cause(ctx) == errStopping || fault.Is(cause, fault.ShuttingDown):
 		return s.again(lasting, t, "The server stopped. The task is queued again.")
 	case errors.As(cause, &known) && passes(known):
-		// If the language model refused, only described tasks must wait, because tasks of agents do not use it.
+		// If the language model refused the request, only described tasks must wait, because tasks of agents do not use the
+		// model.
 		wait := s.postpone(held{t.Workspace, t.Status == registry.TaskGenerating}, known)
 		time.AfterFunc(wait, s.look)
 		return s.again(lasting, t, "The task waits: "+known.Message)
@@ -280,13 +281,13 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
 }
 
-// postpone makes tasks wait after a refusal, and returns how long. Each consecutive refusal doubles the time, because
-// every attempt adds events to its task.
+// postpone makes tasks wait after a refusal, and returns how long they wait. Each consecutive refusal doubles the time,
+// so that repeated attempts do not add many events to the task.
 func (s *Service) postpone(which held, cause *fault.Error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait := max(cause.RetryAfter, leastWait<<min(s.refusals[which], mostDoublings))
-	if cause.Code == fault.BudgetExceeded { // the budget is used up until an administrator raises it or the month ends
+	if cause.Code == fault.BudgetExceeded { // The budget stays used up until an administrator raises it or the month ends, so wait as long as possible.
 		wait = mostWait
 	}
 	wait = min(wait, mostWait)
@@ -295,7 +296,7 @@ func (s *Service) postpone(which held, cause *fault.Error) time.Duration {
 	return wait
 }
 
-// unknown returns the error if the task does not already show its text, else nil.
+// unknown returns the error if the task does not already show its text; otherwise it returns nil.
 func unknown(cause error, known *fault.Error) error {
 	if known != nil {
 		return nil
@@ -303,8 +304,8 @@ func unknown(cause error, known *fault.Error) error {
 	return cause
 }
 
-// passes reports whether the reason of a refusal is temporary, so that the run may start later. A busy language model
-// sends RetryAfter.
+// passes reports whether the reason of a refusal is temporary, so that the run may start later. The error of a busy
+// language model counts as temporary, because it sets RetryAfter.
 func passes(refusal *fault.Error) bool {
 	if refusal.Code == fault.ModelUnavailable {
 		return refusal.RetryAfter > 0
@@ -312,7 +313,7 @@ func passes(refusal *fault.Error) bool {
 	return slices.Contains([]fault.Code{fault.TooManyRequests, fault.QueueFull, fault.QuotaExceeded, fault.BudgetExceeded, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RuntimeUnavailable}, refusal.Code)
 }
 
-// again queues a task for the same attempt. The task keeps its position in the queue.
+// again queues a task again for the same attempt. The task keeps its position in the queue.
 func (s *Service) again(ctx context.Context, t *registry.Task, message string) error {
 	t.Status, t.RunID = registry.TaskQueued, ""
 	return s.change(ctx, t, message)
@@ -322,7 +323,7 @@ func (s *Service) again(ctx context.Context, t *registry.Task, message string) e
 func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run) error {
 	switch {
 	case !run.Status.Final():
-		return nil // the run waits for an approval, or another server executes it
+		return nil // The run waits for an approval, or another server executes the run.
 	case run.Status == registry.StatusInterrupted:
 		return s.interrupted(ctx, t, run.Error)
 	}
@@ -351,7 +352,7 @@ func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run
 	return s.decided(ctx, t)
 }
 
-// decided ends a task whose changes a person has decided before the task had the status reviewing.
+// decided ends a task whose changes were decided before the task got the status reviewing.
 func (s *Service) decided(ctx context.Context, t *registry.Task) error {
 	overlay, err := s.Reader.OverlayOfRun(ctx, t.Workspace, t.RunID)
 	if err != nil || overlay.Status == registry.OverlayOpen {
@@ -368,8 +369,9 @@ func errorOf(e *runtimes.ProgramError) *registry.TaskError {
 	return &registry.TaskError{Type: string(e.Type), Message: fault.Shown(e.Message, 2000), Remedy: fault.Shown(e.Remedy, 1000)}
 }
 
-// interrupted queues a task again whose run was interrupted, because its server stopped or could not execute it. After
-// two interruptions the task ends, because it may be their cause. cause is the error of the run, nil for none.
+// interrupted queues a task again after its run was interrupted, because its server stopped or could not execute it.
+// After two interruptions the task ends, because the task itself may be the cause. cause is the error of the run, or
+// nil if there is none.
 func (s *Service) interrupted(ctx context.Context, t *registry.Task, cause *runtimes.ProgramError) error {
 	reason := "The server stopped while it worked on the task."
 	if cause != nil && cause.Message != "" {
@@ -392,8 +394,8 @@ func (s *Service) interrupted(ctx context.Context, t *registry.Task, cause *runt
 	return nil
 }
 
-// recover continues the tasks of servers that have stopped, and the tasks whose run waited for an approval. It stops
-// the work on tasks that were cancelled at another server.
+// recover continues the tasks of servers that have stopped, and the tasks whose run waited for an approval. It also
+// stops the work on tasks that were cancelled on another server.
 func (s *Service) recover(ctx context.Context) {
 	own, err := s.Progress.ActiveTasks(ctx, true)
 	if err != nil {
@@ -417,7 +419,7 @@ func (s *Service) recover(ctx context.Context) {
 		s.failed(ctx, "continue task", s.resume(ctx, t))
 	}
 	for _, t := range left {
-		t.Revision++ // take over the task, so that only one server continues it
+		t.Revision++ // Take over the task, so that only one server continues it.
 		t.UpdatedAt = s.Now()
 		err := s.Progress.ChangeTask(ctx, t, "Another server continues the task.")
 		if err == nil {
@@ -427,7 +429,7 @@ func (s *Service) recover(ctx context.Context) {
 	}
 }
 
-// resume continues an active task that has no worker.
+// resume continues an active task that no worker executes.
 func (s *Service) resume(ctx context.Context, t registry.Task) error {
 	if t.RunID == "" {
 		return s.interrupted(ctx, &t, nil)

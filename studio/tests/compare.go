@@ -15,11 +15,11 @@ import (
 // maxDifferences is the maximum number of differences in a result.
 const maxDifferences = 50
 
-// maxPart is the maximum size of a value in a difference, in bytes.
+// maxPart is the maximum size in bytes of a value in a difference.
 const maxPart = 2000
 
 // Difference is a position at which an output differs from the expected one. Expected and Actual are absent if there is
-// no value or the value is large.
+// no value or if the value is large.
 type Difference struct {
 	Pointer  string          `json:"pointer"`
 	Expected json.RawMessage `json:"expected,omitempty"`
@@ -27,7 +27,7 @@ type Difference struct {
 	Message  string          `json:"message"`
 }
 
-// Compare returns the differences between two JSON documents, except at the ignored pointers. Numbers with the same
+// Compare returns the differences between two JSON documents. It skips the ignored pointers. Numbers with the same
 // value are equal. The order of properties does not matter.
 func Compare(expected, actual json.RawMessage, ignore []string) ([]Difference, error) {
 	is, err := decode(expected)
@@ -43,7 +43,7 @@ func Compare(expected, actual json.RawMessage, ignore []string) ([]Difference, e
 	return c.found, nil
 }
 
-// decode returns the value of a document in canonical form, in which equal numbers have equal digits.
+// decode returns the value of a document in canonical form. In this form, equal numbers have equal digits.
 func decode(raw json.RawMessage) (any, error) {
 	canonical, err := jcs.JSON(raw)
 	if err != nil {
@@ -69,8 +69,8 @@ func patterns(pointers []string) [][]string {
 	return all
 }
 
-// below returns the rest of the patterns that match a segment. ignored is true if a pattern ends there, so that the
-// value is not compared.
+// below returns those patterns that match a segment, without their first segment. ignored is true if one of the
+// patterns ends at this segment, so that the value is not compared.
 func below(all [][]string, segment string, element bool) (rest [][]string, ignored bool) {
 	for _, pattern := range all {
 		if pattern[0] != segment && (!element || pattern[0] != "*") {
@@ -110,7 +110,7 @@ func (c *comparison) add(pointer string, expected, actual any, hasExpected, hasA
 	c.found = append(c.found, d)
 }
 
-// shown returns the JSON of a value, nil if it is larger than maxPart.
+// shown returns the JSON of a value, or nil if the JSON is larger than maxPart.
 func shown(value any) json.RawMessage {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -14,19 +14,19 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Limits of generated tests.
+// These are the limits of generated tests.
 const (
 	DefaultGenerated = 24
 	MaxGenerated     = 100
-	maxShrinks       = 20 // maximum number of runs to make one failing input smaller
+	maxShrinks       = 20 // maximum number of runs for making one failing input smaller
 	maxShrunk        = 5  // maximum number of failing inputs that are made smaller
 )
 
 // Kind is the kind of a generated input.
 type Kind string
 
-// Kinds of generated inputs. A valid or an edge input must succeed with a matching output, or be rejected by a schema
-// in the program. An invalid input must be rejected.
+// These are the kinds of generated inputs. A valid or an edge input must succeed with a matching output, or be rejected
+// by a schema in the program. An invalid input must be rejected.
 const (
 	Valid   Kind = "valid"
 	Edge    Kind = "edge"
@@ -41,7 +41,7 @@ type GenerateRequest struct {
 	Seed  uint64
 }
 
-// Generated is a generated test with its result. The input of a failed test has been made smaller as far as possible.
+// Generated is a generated test with its result. The input of a failed test is made as small as possible.
 type Generated struct {
 	Test   registry.Test `json:"test"`
 	Kind   Kind          `json:"kind" enum:"valid,edge,invalid"`
@@ -55,7 +55,8 @@ type Generation struct {
 	Cases []Generated `json:"cases"`
 }
 
-// Generate generates inputs from the input schema, runs them, and makes failing inputs smaller. It stores no tests.
+// Generate generates inputs from the input schema and runs the program with them. It makes failing inputs smaller. It
+// stores no tests.
 func (s *Service) Generate(ctx context.Context, actor registry.Actor, req GenerateRequest) (Generation, error) {
 	if req.Count == 0 {
 		req.Count = DefaultGenerated
@@ -96,7 +97,8 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, req Genera
 	return done, nil
 }
 
-// declared changes a case that a schema in the program rejected into a test that expects this rejection.
+// declared handles a case that a schema in the program rejected. It changes the case into a test that expects this
+// rejection.
 func (g *Generated) declared() bool {
 	if g.Kind == Invalid || g.Result.ErrorType != registry.RefusedInput {
 		return false
@@ -106,8 +108,8 @@ func (g *Generated) declared() bool {
 	return true
 }
 
-// inputs sets the tests of a plan to generated ones and returns their kinds. The validator checks that each input has
-// its intended kind. Other inputs are dropped.
+// inputs replaces the tests of a plan by generated tests and returns the kinds of their inputs. An input is dropped if
+// the validator finds that it does not have its intended kind.
 func (s *Service) inputs(plan *Plan, count int, seed uint64) (map[string]Kind, error) {
 	var schema any
 	if len(plan.inputSchema) > 0 {
@@ -115,7 +117,7 @@ func (s *Service) inputs(plan *Plan, count int, seed uint64) (map[string]Kind, e
 			return nil, err
 		}
 	}
-	g := &generator{root: schema, random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // a seed repeats the inputs
+	g := &generator{root: schema, random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // The generator must be predictable, so that a seed repeats the inputs.
 	kinds, seen, wanted := map[string]Kind{}, map[string]bool{}, []Kind{Valid, Edge, Invalid}
 	plan.tests = nil
 	for try := 0; len(plan.tests) < count && try < 8*count; try++ {
@@ -160,7 +162,7 @@ func (s *Service) fits(schema, input json.RawMessage) (bool, error) {
 	return len(details) == 0, err
 }
 
-// shrink replaces the input of a failed test by smaller ones, as long as the program fails in the same way.
+// shrink replaces the input of a failed test by smaller inputs, as long as the program fails in the same way.
 func (s *Service) shrink(ctx context.Context, plan *Plan, one Generated) (Generated, error) {
 	if one.Kind == Invalid {
 		return one, nil
@@ -200,7 +202,7 @@ func (s *Service) shrink(ctx context.Context, plan *Plan, one Generated) (Genera
 	return one, nil
 }
 
-// simpler returns values that are somewhat smaller, smallest first.
+// simpler returns somewhat smaller values, the smallest one first.
 func simpler(value any) []any {
 	var all []any
 	switch v := value.(type) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of one generated value. They apply even if its schema requires a larger value.
+// These are the limits of one generated value. They apply even if the value's schema requires a larger value.
 const (
 	maxGeneratedDepth = 6
 	maxGeneratedNodes = 2000
@@ -17,13 +17,13 @@ const (
 	maxGeneratedBytes = 256 << 10
 )
 
-// generator generates values from a schema. It supports the keywords of inferred schemas. The caller must validate the
-// values.
+// generator generates values from a schema. It supports the keywords that inferred schemas use. The caller must
+// validate the values.
 type generator struct {
 	root    any
 	random  *rand.Rand
 	edge    bool
-	cases   int // number of generated edge values
+	cases   int // number of generated edge values so far
 	numbers int // number of JSON numbers in the current value
 	nodes   int // number of nodes in the current value
 	room    int // bytes that may still be added to the current value
@@ -68,7 +68,7 @@ func (g *generator) value(schema any, depth int) any {
 	if parts, is := s["allOf"].([]any); is && len(parts) > 0 {
 		all := any(s)
 		for _, part := range parts {
-			all = merged(all.(map[string]any), "allOf", g.resolve(part)) //nolint:forcetypeassert // merged returns a map
+			all = merged(all.(map[string]any), "allOf", g.resolve(part)) //nolint:forcetypeassert // The result of merged is always a map.
 		}
 		return g.value(all, depth+1)
 	}
@@ -89,7 +89,7 @@ func (g *generator) value(schema any, depth int) any {
 	return nil
 }
 
-// copied returns a value from the schema, or nil if it is too large.
+// copied returns a value that the schema contains, or nil if it is too large.
 func (g *generator) copied(value any) any {
 	if g.room -= size(value); g.room < 0 {
 		return nil
@@ -115,7 +115,7 @@ func size(value any) int {
 	return sum
 }
 
-// resolve follows references within the schema.
+// resolve follows references within the schema and returns their target.
 func (g *generator) resolve(schema any) any {
 	for range 10 {
 		s, _ := schema.(map[string]any)
@@ -135,7 +135,7 @@ func (g *generator) resolve(schema any) any {
 	return schema
 }
 
-// merged returns a schema without the keyword, and with the keywords of its subschema part.
+// merged returns a schema without the keyword, to which the keywords of the subschema part are added.
 func merged(s map[string]any, keyword string, part any) map[string]any {
 	all := maps.Clone(s)
 	delete(all, keyword)
@@ -176,7 +176,7 @@ func (g *generator) object(s map[string]any, depth int) any {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
 	made := map[string]any{}
-	optional := g.random.IntN(3) // generate none, some or all
+	optional := g.random.IntN(3) // Generate none, some or all of the optional properties.
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, any(name)) || optional == 2 || optional == 1 && g.random.IntN(2) == 0 {
 			if g.room -= len(name); g.room < 0 {
@@ -245,21 +245,20 @@ func (g *generator) number(s map[string]any, whole bool) any {
 		return finite(float64(g.random.IntN(5))*step, step)
 	}
 	if g.edge {
-		// Rotate the edge values, so that a few cases contain all of them: in each case the numbers start at another
-		// one.
+		// Rotate the edge values, so that a few cases contain all of them. Each case starts with another edge value.
 		edges := []any{0, least, most, -1, 1, json.Number("9007199254740993"), json.Number("-9007199254740993")}
 		g.numbers++
 		return edges[(g.cases+g.numbers)%len(edges)]
 	}
 	share := g.random.Float64()
-	n := finite(least+share*(most-least), least*(1-share)+most*share) // the difference of large bounds may be infinite
+	n := finite(least+share*(most-least), least*(1-share)+most*share) // The difference of large bounds may be infinite.
 	if whole {
 		return math.Trunc(n)
 	}
 	return n
 }
 
-// finite returns n, or otherwise if n is not finite.
+// finite returns n, or the parameter otherwise if n is not finite.
 func finite(n, otherwise float64) float64 {
 	if math.IsInf(n, 0) || math.IsNaN(n) {
 		return otherwise
@@ -267,7 +266,7 @@ func finite(n, otherwise float64) float64 {
 	return n
 }
 
-// bound returns the number of a keyword, or otherwise if there is none.
+// bound returns the number of a keyword, or the parameter otherwise if the schema lacks the keyword.
 func bound(s map[string]any, keyword string, otherwise float64) float64 {
 	if n, is := s[keyword].(float64); is {
 		return n

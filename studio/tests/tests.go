@@ -1,5 +1,5 @@
 // Package tests runs the tests of agents. It executes a program with the input of each test and compares the result
-// with the expected one. The runs are recorded like all others.
+// with the expected one. The runs are recorded like all other runs.
 package tests
 
 import (
@@ -50,17 +50,17 @@ func New(o Options) *Service { return &Service{o} }
 const (
 	// concurrent is the maximum number of tests of one request that run at the same time.
 	concurrent = 4
-	// maxShown is the maximum size of an output in a result, in bytes.
+	// maxShown is the maximum size in bytes of an output in a result.
 	maxShown = 256 << 10
 )
 
-// Request selects tests of an agent. Version "" means the draft. Tests replaces the stored tests of the draft or
-// version.
+// Request selects tests of an agent. If Version is "", the draft is tested. If Tests is set, it replaces the stored
+// tests of the draft or version.
 type Request struct {
 	Agent   string
 	Version string
 	Seen    registry.Seen
-	Names   []string // names of the tests to run; empty means all
+	Names   []string // names of the tests to run; empty means all tests
 	Tests   []registry.Test
 	Trigger registry.Trigger
 }
@@ -77,7 +77,7 @@ type Result struct {
 	RunMs       float64         `json:"runMs"`
 }
 
-// Report is the result of all tests.
+// Report is the result of all tests that ran.
 type Report struct {
 	Agent         string  `json:"agent,omitempty"`
 	Version       string  `json:"version" doc:"Version that was tested, or draft."`
@@ -98,8 +98,8 @@ type Plan struct {
 	inputSchema json.RawMessage
 }
 
-// Prepare finds the program and the tests of a request. Errors: NotFound; StaleDraft; InvalidInput for the name of an
-// unknown test.
+// Prepare finds the program and the tests of a request. Errors: NotFound; StaleDraft; InvalidInput if a requested test
+// does not exist.
 func (s *Service) Prepare(ctx context.Context, actor registry.Actor, req Request) (*Plan, error) {
 	p := &Plan{service: s, actor: actor, base: runs.Request{Trigger: req.Trigger}}
 	if req.Version == "" || req.Version == registry.DraftVersion {
@@ -142,7 +142,7 @@ func (s *Service) PrepareSpec(actor registry.Actor, spec registry.Spec, tests []
 	return p, p.choose(names)
 }
 
-// choose selects the tests with these names. Without names it selects all.
+// choose selects the tests with the given names. Without names it selects all tests.
 func (p *Plan) choose(names []string) error {
 	for i, name := range names {
 		if !slices.ContainsFunc(p.tests, func(t registry.Test) bool { return t.Name == name }) {
@@ -204,12 +204,12 @@ func (p *Plan) Run(ctx context.Context, emit func(Result)) (Report, error) {
 	return report, nil
 }
 
-// turns lets tests run concurrently while the server has room for them. The write lock is for a test that must run
-// alone.
+// turns lets tests run concurrently while the server has room for them. A test that must run alone holds the write
+// lock.
 type turns struct{ sync.RWMutex }
 
-// run executes one test. If the queue or a quota is full, it waits until the other running tests of the plan have
-// ended, and tries once more.
+// run executes one test. If the queue or a quota is full, run waits until the other running tests of the plan have
+// ended, and then tries once more.
 func (p *Plan) run(ctx context.Context, turns *turns, t registry.Test) (Result, error) {
 	turns.RLock()
 	result, err := p.once(ctx, t)
@@ -244,7 +244,7 @@ func (p *Plan) once(ctx context.Context, t registry.Test) (Result, error) {
 	return p.service.judge(t, done.Run)
 }
 
-// aboutInput reports whether only the input was rejected, and no other field of the request.
+// aboutInput reports whether an error is only about the input, and about no other field of the request.
 func aboutInput(refused *fault.Error) bool {
 	return len(refused.Details) > 0 && !slices.ContainsFunc(refused.Details, func(d fault.Detail) bool {
 		return d.Pointer != "/input" && !strings.HasPrefix(d.Pointer, "/input/")
@@ -296,7 +296,8 @@ func located(run registry.Run) string {
 	return fmt.Sprintf("%s (%s:%d)", run.Error.Message, run.Error.File, run.Error.Line)
 }
 
-// judgeOutput compares the output of a successful run. The output already matches the output schema.
+// judgeOutput compares the output of a successful run with the expected output. The output was checked against the
+// output schema before.
 func (s *Service) judgeOutput(t registry.Test, run registry.Run, result Result) (Result, error) {
 	output := run.Output
 	if len(output) == 0 {
@@ -327,7 +328,7 @@ func (s *Service) judgeOutput(t registry.Test, run registry.Run, result Result) 
 	return result, nil
 }
 
-// Failures runs tests against a draft and returns the failed ones.
+// Failures runs tests with a draft and returns the tests that failed.
 func (s *Service) Failures(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, list []registry.Test) ([]registry.Regression, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -346,7 +347,7 @@ func (s *Service) Failures(ctx context.Context, actor registry.Actor, agent stri
 		return nil, err
 	}
 	var all []registry.Regression
-	for _, t := range plan.tests { // so that the failures have the order of the tests
+	for _, t := range plan.tests { // Sort the failures in the order of the tests.
 		if one, is := failed[t.Name]; is {
 			all = append(all, one)
 		}

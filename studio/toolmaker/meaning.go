@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	mostVectors = 4096             // maximum number of cached vectors, of at most 4096 numbers each
-	patience    = 10 * time.Second // maximum time for all vectors of a search; after it, only words are compared
-	mostText    = 4 << 10          // maximum bytes of a text that is embedded
+	mostVectors = 4096             // maximum number of cached vectors; a vector has at most 4096 numbers
+	patience    = 10 * time.Second // maximum time for computing all vectors of a search; after this time, only words are compared
+	mostText    = 4 << 10          // maximum size in bytes of a text for which a vector is computed
 )
 
-// vectorKey identifies the vector of a text by a model. The text contains the title of the agent, so a new title gives
-// a new key.
+// vectorKey identifies the vector that a model has computed for a text. The text contains the title of the agent, so a
+// new title gives a new key.
 type vectorKey struct {
 	model string
 	text  [sha256.Size]byte
 }
 
-// vectors caches the vectors of published tools, so that a search requests only new ones.
+// vectors caches the vectors of published tools, so that a search computes only new vectors.
 type vectors struct {
 	mu    sync.Mutex
 	known map[vectorKey][]float32
@@ -38,7 +38,7 @@ func (v *vectors) put(k vectorKey, vector []float32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.known) >= mostVectors {
-		for old := range v.known { // remove any entry, because it can be requested again
+		for old := range v.known { // Remove any entry: its vector can be computed again.
 			delete(v.known, old)
 			break
 		}
@@ -46,20 +46,21 @@ func (v *vectors) put(k vectorKey, vector []float32) {
 	v.known[k] = vector
 }
 
-// meant reports whether meanings are compared for a workspace. They are not if the workspace may not use the language
-// model.
+// meant reports whether meanings are compared for a workspace. This is not done if the workspace may not use the
+// language model.
 func (s *Service) meant(ctx context.Context, workspace string) bool {
 	return s.Meaning.Embedding() != "" && s.Meaning.Check(ctx, workspace) == nil
 }
 
-// likenesses returns the similarity of meaning between a task and each option, nil if the model does not answer.
+// likenesses returns the similarity of meaning between a task and each option. If the model does not answer, it returns
+// nil.
 func (s *Service) likenesses(ctx context.Context, workspace, task string, options []option) []float64 {
 	if len(options) == 0 {
 		return nil
 	}
 	model := s.Meaning.Embedding()
 	asked, keys, found := []string{cut(task)}, []vectorKey{}, make([][]float32, len(options))
-	at := []int{} // indexes of the options whose vectors must be requested
+	at := []int{} // indexes of the options whose vectors are not cached
 	for i, o := range options {
 		text := described(o)
 		key := vectorKey{model, sha256.Sum256([]byte(text))}
@@ -85,7 +86,7 @@ func (s *Service) likenesses(ctx context.Context, workspace, task string, option
 	return likenesses
 }
 
-// described returns the text of an option whose meaning is compared.
+// described returns the text of an option from which its vector is computed.
 func described(o option) string {
 	parts := append([]string{o.Name + ":", o.tool.Title, o.tool.Description}, o.Tags...)
 	return cut(strings.Join(append(parts, properties(o.tool.InputSchema, o.tool.OutputSchema)...), " "))
@@ -98,8 +99,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:mostText], "")
 }
 
-// cosine returns the similarity of two unit vectors. It returns 0 for vectors of different lengths, which come from
-// different models with the same name.
+// cosine returns the similarity of two unit vectors. If their lengths differ, they come from different models with the
+// same name, and cosine returns 0.
 func cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0

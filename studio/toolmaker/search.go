@@ -18,8 +18,8 @@ const (
 	mostWords  = 24 // maximum number of words of a task that are searched
 	perWord    = 100
 	mostChosen = 20 // maximum number of candidates whose schemas are read
-	mostMeant  = 50 // the same, if meanings are compared
-	leastWord  = 3  // minimum number of letters
+	mostMeant  = 50 // maximum number of candidates whose schemas are read if meanings are compared
+	leastWord  = 3  // minimum number of letters of a word that is searched
 	// fits is the minimum share of the task's words that a tool must contain.
 	fits = 0.6
 )
@@ -36,7 +36,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// wordsOf returns the stems of the words of a text, without common words and duplicates.
+// wordsOf returns the stems of the words of a text. It omits common words and duplicates.
 func wordsOf(text string) []string {
 	var found []string
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -63,11 +63,11 @@ func stem(word string) string {
 // candidate is an agent that may fit a task.
 type candidate struct {
 	registry.Agent
-	hits []string // words of the task that occur in its name, title, description or tags
+	hits []string // words of the task that occur in the agent's name, title, description or tags
 }
 
 // candidates searches a list of agents for every word of a task, and returns the best agents first. If meanings are
-// compared, the most recently changed agents are candidates too, because they need not contain a word of the task.
+// compared, the most recently changed agents are candidates too, even if they contain no word of the task.
 func candidates(words []string, meant bool, look func(registry.AgentFilter) (registry.AgentPage, error)) ([]candidate, error) {
 	found, most := map[string]*candidate{}, mostChosen
 	if meant {
@@ -112,7 +112,7 @@ type match struct {
 	share float64
 }
 
-// better returns the match with the greater share, or a if the shares are equal.
+// better returns the match with the greater share. If the shares are equal, it returns a.
 func better(a, b *match) *match {
 	if a == nil || b != nil && b.share > a.share {
 		return b
@@ -120,7 +120,7 @@ func better(a, b *match) *match {
 	return a
 }
 
-// wanted is a task with its words, and an example of its input or nil.
+// wanted is a task with its words and an example of its input, or nil if there is no example.
 type wanted struct {
 	task    string
 	words   []string
@@ -134,8 +134,8 @@ type option struct {
 	tool Tool
 }
 
-// compare returns the match of an option, nil if the option does not fit. likeness is its similarity of meaning, 0 if
-// meanings were not compared.
+// compare returns the match of an option, or nil if the option does not fit. likeness is the similarity of meaning
+// between the task and the option, or 0 if meanings were not compared.
 func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	hits := slices.Clone(o.hits)
 	for _, word := range wordsOf(strings.Join(properties(o.tool.InputSchema, o.tool.OutputSchema), " ")) {
@@ -161,8 +161,7 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	return &m
 }
 
-// published returns the published tool that fits best, nil if none fits. Tools of the caller's workspace take
-// precedence.
+// published returns the published tool that fits best, or nil if none fits. It prefers tools of the caller's workspace.
 func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
 	meant := s.meant(ctx, actor.Workspace)
 	own, err := candidates(w.words, meant, func(f registry.AgentFilter) (registry.AgentPage, error) {
@@ -197,8 +196,8 @@ func (s *Service) published(ctx context.Context, actor registry.Actor, w wanted)
 	return s.best(w, options, likenesses), nil
 }
 
-// best returns the tool of the option that fits best, nil if none fits. likenesses holds the similarity of each option,
-// nil if meanings were not compared.
+// best returns the tool of the option that fits best, or nil if none fits. likenesses contains the similarity of each
+// option. It is nil if meanings were not compared.
 func (s *Service) best(w wanted, options []option, likenesses []float64) *Tool {
 	var best *match
 	for i, o := range options {
@@ -219,7 +218,7 @@ func optionsOf(among []candidate, version func(candidate) (registry.Version, err
 	var options []option
 	for _, c := range among {
 		v, err := version(c)
-		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // the agent has only pre-releases, or was deleted in the meantime
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // The agent has only pre-releases, or was deleted in the meantime.
 			continue
 		}
 		if err != nil {
@@ -235,7 +234,7 @@ func optionsOf(among []candidate, version func(candidate) (registry.Version, err
 	return options, nil
 }
 
-// drafts returns an unpublished draft that was already made for the same task, nil if there is none. Without this
+// drafts returns an unpublished draft that was made earlier for the same task, or nil if there is none. Without this
 // search, each repeated request would make another draft.
 func (s *Service) drafts(ctx context.Context, actor registry.Actor, w wanted) (*Tool, error) {
 	made, err := candidates(w.words, false, func(f registry.AgentFilter) (registry.AgentPage, error) {
@@ -270,7 +269,7 @@ func properties(schemas ...json.RawMessage) []string {
 				Description string `json:"description"`
 			} `json:"properties"`
 		}
-		_ = json.Unmarshal(schema, &described) // a schema of another form describes no properties
+		_ = json.Unmarshal(schema, &described) // A schema that does not have the expected form describes no properties.
 		for _, name := range slices.Sorted(maps.Keys(described.Properties)) {
 			texts = append(texts, name, described.Properties[name].Description)
 		}

@@ -1,5 +1,5 @@
-// Package toolmaker finds a published tool for a task. If none fits, the language model writes one. It is stored as a
-// draft that a person must review.
+// Package toolmaker finds a published tool for a task. If no tool fits, the language model writes one. The new tool is
+// stored as a draft that a person must review.
 package toolmaker
 
 import (
@@ -50,13 +50,13 @@ type Writer interface {
 	Generate(ctx context.Context, actor registry.Actor, wish assist.Wish, watch func(assist.Attempt)) (assist.Program, error)
 }
 
-// Meaning gives access to the embedding model, with which meanings are compared.
+// Meaning gives access to the embedding model. Its vectors are used to compare meanings.
 type Meaning interface {
-	// Embedding returns the name of the embedding model, "" if there is none.
+	// Embedding returns the name of the embedding model, or "" if there is none.
 	Embedding() string
 	// Check returns an error if a workspace may not use the model now.
 	Check(ctx context.Context, workspace string) error
-	// Embed returns a unit vector for each text. After an error it returns those of the first texts.
+	// Embed returns a unit vector for each text. After an error it returns the vectors of the first texts.
 	Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error)
 }
 
@@ -69,7 +69,7 @@ type Options struct {
 	Validator Validator
 	Writer    Writer
 	Meaning   Meaning
-	Likeness  float64 // minimum cosine between the vectors of a task and a tool that fits it
+	Likeness  float64 // minimum cosine between the vector of a task and the vector of a tool that fits
 	Log       *slog.Logger
 }
 
@@ -88,18 +88,18 @@ func New(o Options) *Service {
 // Request describes the task for which a tool is needed.
 type Request struct {
 	Task         string
-	InputExample json.RawMessage   // nil for none
-	Language     runtimes.Language // language of a new tool
-	Promote      bool              // whether to publish a new tool that the gate approves
+	InputExample json.RawMessage   // example of an input; nil for none
+	Language     runtimes.Language // language in which a new tool is written
+	Promote      bool              // whether to publish a new tool if the gate approves it
 }
 
-// Outcome states how the tool was found.
+// Outcome states how a tool was found or made.
 type Outcome string
 
-// Outcomes.
+// These are the outcomes.
 const (
-	Found     Outcome = "found"     // a published tool fits
-	Waiting   Outcome = "waiting"   // a draft that was made for the same task waits for review
+	Found     Outcome = "found"     // a published tool fits the task
+	Waiting   Outcome = "waiting"   // an existing draft that was made for the same task waits for review
 	Drafted   Outcome = "drafted"   // a new draft waits for review
 	Published Outcome = "published" // a new tool was made and published
 )
@@ -125,7 +125,7 @@ type Tool struct {
 // madeTag marks the drafts that this package creates.
 const madeTag = "made-for-task"
 
-// Find returns a published tool for a task, or makes a draft. watch receives each failed attempt of the model.
+// Find returns a published tool for a task, or makes a draft. watch is called with each failed attempt of the model.
 func (s *Service) Find(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
 	if err := registry.CheckText("/task", r.Task); err != nil {
 		return Tool{}, err
@@ -150,7 +150,8 @@ func deref(t *Tool) Tool {
 	return *t
 }
 
-// make lets the model write a tool and stores it as a draft. If requested and approved, it also publishes the draft.
+// make lets the model write a tool and stores the tool as a draft. If the request asks for it and the gate approves,
+// make also publishes the draft.
 func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, watch func(assist.Attempt)) (Tool, error) {
 	p, err := s.Writer.Generate(ctx, actor, assist.Wish{Description: r.Task, Language: r.Language, InputExample: r.InputExample}, watch)
 	if err != nil {
@@ -188,7 +189,7 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 // mostNames is the maximum number of names that are tried for a new draft.
 const mostNames = 20
 
-// store creates the agent. If its name is taken, a number is added to it. An invalid name is replaced.
+// store creates the agent. If its name is already used, a number is added to the name. An invalid name is replaced.
 func (s *Service) store(ctx context.Context, actor registry.Actor, p assist.Program) (registry.Agent, error) {
 	base := p.Name
 	if registry.CheckName(base) != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Scores of a search word, by the field of the tool in which it occurs.
+// These are the scores of a search word, by the field of the tool in which the word occurs.
 const (
 	inName        = 8
 	inTitle       = 4
@@ -24,7 +24,7 @@ const (
 
 // Found is the result of a search.
 type Found struct {
-	Tools []manifest.Tool // best match first
+	Tools []manifest.Tool // tools that match, best match first
 	Total int             // number of all matching tools, including those beyond the limit
 }
 
@@ -86,8 +86,9 @@ func rank(tool manifest.Tool, terms []string) (score int) {
 
 var name = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)
 
-// Program returns a program that may call those tools of a selection whose names occur in its text, in the selected
-// versions. The text is not parsed: a name that is no call only grants a tool that the caller may run anyway.
+// Program returns a program that may call those tools of a selection whose names occur in its text. It calls the
+// selected versions. The text is searched but not parsed: a name that is not a call only grants a tool that the caller
+// may run anyway.
 func (s *Service) Program(ctx context.Context, caller registry.Caller, selection Selection, language runtimes.Language, code string) (registry.Spec, error) {
 	versions, err := s.Select(ctx, caller, selection)
 	if err != nil {

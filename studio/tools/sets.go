@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	maxTools = 200 // maximum tools of one set
+	maxTools = 200 // maximum number of tools in one set
 	maxText  = 1000
 )
 
 var setName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// SetRequest describes a tool set. References may be exact versions, ranges or latest. The set stores the versions that
-// they select now.
+// SetRequest describes a tool set. A reference may be an exact version, a range or latest. The set stores the version
+// that each reference selects now.
 type SetRequest struct {
 	Name        string
 	Title       string
@@ -49,7 +49,8 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, name string) (r
 	return set, nil
 }
 
-// followUp adds to a pinned version whether it was deleted or deprecated since, and whether there is a newer one.
+// followUp adds to a pinned version whether it was deleted or deprecated since it was pinned, and whether there is a
+// newer version.
 func (s *Service) followUp(ctx context.Context, workspace string, tool *registry.SetTool) error {
 	v, err := s.resolved(ctx, workspace, *tool)
 	switch {
@@ -61,7 +62,7 @@ func (s *Service) followUp(ctx context.Context, workspace string, tool *registry
 	tool.Deprecated, tool.Reason, tool.Successor = v.Deprecated, v.Reason, v.Successor
 	newest, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: tool.AgentID, Version: registry.Latest})
 	switch {
-	case fault.Is(err, fault.NotFound): // the agent was deleted, or has only pre-releases
+	case fault.Is(err, fault.NotFound): // The agent was deleted, or has only pre-releases.
 		return nil
 	case err != nil:
 		return err
@@ -71,8 +72,8 @@ func (s *Service) followUp(ctx context.Context, workspace string, tool *registry
 	return nil
 }
 
-// PutSet creates or replaces a tool set. It pins the versions that the references select now. Error: InvalidInput, with
-// every reference that selects no version and every tool name that occurs twice.
+// PutSet creates or replaces a tool set. It pins the versions that the references select now. Error: InvalidInput,
+// which lists every reference that selects no version and every tool name that occurs twice.
 func (s *Service) PutSet(ctx context.Context, actor registry.Actor, req SetRequest) (registry.ToolSet, error) {
 	switch {
 	case !setName.MatchString(req.Name):
@@ -155,7 +156,7 @@ func (s *Service) ofSet(ctx context.Context, caller registry.Caller, name string
 		}
 		v, err := s.resolved(ctx, caller.Actor.Workspace, tool)
 		if fault.Is(err, fault.NotFound) {
-			continue // deleted by force since it was pinned; GET /tool-sets/{set} shows this
+			continue // The version was deleted by force since it was pinned; GET /tool-sets/{set} shows this.
 		}
 		if err != nil {
 			return nil, err

@@ -1,5 +1,6 @@
-// Package tools offers published versions as tools: the latest version of each agent, one reference, or a tool set that
-// pins several versions. It also runs tools for protocols that call them by name.
+// Package tools offers published versions as tools. A client can select the latest version of each agent, a single
+// reference, or a tool set that pins several versions. The package also runs tools for protocols that call tools by
+// name.
 package tools
 
 import (
@@ -38,7 +39,7 @@ type Service struct {
 	Options
 
 	mu     sync.Mutex
-	latest map[string]*catalogue // by workspace
+	latest map[string]*catalogue // cached catalogues, by workspace
 }
 
 // New returns the service.
@@ -49,20 +50,20 @@ const maxCatalogues = 64
 
 // catalogue caches the latest versions of a workspace, without files.
 type catalogue struct {
-	versions map[string]registry.Version // by the row ID of the version
+	versions map[string]registry.Version // versions by their row ID
 }
 
-// Selection states which tools an address offers. The zero value offers the latest version of each agent.
+// Selection states which tools an address offers. The zero value selects the latest version of each agent.
 type Selection struct {
 	Set       string             // name of a tool set
-	Reference registry.Reference // one version
+	Reference registry.Reference // reference to a single version
 }
 
 // All reports whether a selection offers the whole catalogue.
 func (s Selection) All() bool { return s.Set == "" && s.Reference.Agent == "" }
 
-// Select returns the versions that a selection offers to a caller, sorted by the name of the tool and without files.
-// Errors: NotFound for a tool set or reference that does not exist or that the caller may not use.
+// Select returns the versions that a selection offers to a caller. They are sorted by the name of the tool and have no
+// files. Errors: NotFound for a tool set or reference that does not exist or that the caller may not use.
 func (s *Service) Select(ctx context.Context, caller registry.Caller, selection Selection) ([]registry.Version, error) {
 	switch {
 	case selection.Set != "":
@@ -111,14 +112,14 @@ func (s *Service) newest(ctx context.Context, caller registry.Caller) ([]registr
 		v, ok := fresh.versions[l.ID]
 		if !ok {
 			if v, ok = known.versions[l.ID]; !ok {
-				continue // deleted since the list was read
+				continue // The version was deleted after the list was read.
 			}
 		}
 		fresh.versions[l.ID] = v
 		if !caller.MayTouch(v.AgentID) {
 			continue
 		}
-		if l.Deprecated { // an older version may not be deprecated
+		if l.Deprecated { // An older version of the agent may not be deprecated.
 			if v, err = s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: l.AgentID, Version: registry.Latest}); err != nil {
 				return nil, err
 			}

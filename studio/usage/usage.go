@@ -1,5 +1,5 @@
-// Package usage reports the usage of workspaces by calendar month (UTC), and its cost. The store counts the usage of
-// runs when they end. This package adds the storage measurements.
+// Package usage reports the usage of workspaces by calendar month (UTC), and the cost of the usage. The store counts
+// the usage of a run when the run ends. This package adds the measurements of storage.
 package usage
 
 import (
@@ -14,13 +14,13 @@ import (
 // Months is the number of months in the history of a meter.
 const Months = 12
 
-// Store stores the amounts of meters.
+// Store stores the monthly amounts of meters.
 type Store interface {
 	Usage(ctx context.Context, workspace string, first, last registry.Month) ([]registry.Use, error)
 	RaiseUsage(ctx context.Context, workspace string, use registry.Use) error
 }
 
-// Storage returns the stored bytes of a workspace. It measures at most once an hour.
+// Storage returns the number of bytes that a workspace stores. It measures at most once an hour.
 type Storage interface {
 	Of(ctx context.Context, workspace string) (quotas.Report, error)
 }
@@ -86,7 +86,7 @@ func (s *Service) Of(ctx context.Context, workspace string, month registry.Month
 	if err != nil {
 		return Monthly{}, err
 	}
-	amounts := map[registry.Use]float64{} // by month and meter
+	amounts := map[registry.Use]float64{} // amounts by month and meter
 	for _, u := range uses {
 		amounts[registry.Use{Month: u.Month, Meter: u.Meter}] = u.Amount
 	}
@@ -104,7 +104,7 @@ func (s *Service) Of(ctx context.Context, workspace string, month registry.Month
 	return r, nil
 }
 
-// Measure raises the storage meter of the current month to the current measurement, if that is higher.
+// Measure raises the storage meter of the current month to the current measurement, if the measurement is higher.
 func (s *Service) Measure(ctx context.Context, workspace string) error {
 	measured, err := s.Storage.Of(ctx, workspace)
 	if err != nil {

@@ -23,17 +23,18 @@ type subject struct {
 	Kind        registry.ApprovalKind   `json:"kind"`
 	Status      registry.ApprovalStatus `json:"status"`
 	Workspace   string                  `json:"workspace"`
-	Reference   string                  `json:"reference,omitempty"` // absent for inline code
+	Reference   string                  `json:"reference,omitempty"` // empty for inline code
 	RunID       string                  `json:"runId,omitempty"`
 	Reasons     []string                `json:"reasons"`
 	RequestedBy string                  `json:"requestedBy"`
 	ExpiresAt   time.Time               `json:"expiresAt"`
 	DecidedBy   string                  `json:"decidedBy,omitempty"`
 	DecidedAt   *time.Time              `json:"decidedAt,omitempty"`
-	URL         string                  `json:"url"` // page on which a person can decide
+	URL         string                  `json:"url"` // address of the page on which a person can decide
 }
 
-// Notice returns a function that creates the webhook about a request. studio is the address of the Studio.
+// Notice returns a function that creates the webhook message about a request for approval. studio is the address of the
+// Studio.
 func Notice(studio string, newID func() string, now func() time.Time) registry.Notice {
 	return func(a registry.Approval) registry.Delivery {
 		at := now()
@@ -50,7 +51,7 @@ func Notice(studio string, newID func() string, now func() time.Time) registry.N
 		if a.Decider != nil {
 			e.Data.DecidedBy = a.Decider.Name
 		}
-		payload, _ := json.Marshal(e) // unreachable error: texts and times always have a JSON form
+		payload, _ := json.Marshal(e) // The error is impossible: texts and times always have a JSON form.
 		return registry.Delivery{ID: newID(), Workspace: a.Workspace, ApprovalID: a.ID, Event: e.Type, State: registry.DeliveryPending, CreatedAt: at, NextAt: &at, Payload: payload}
 	}
 }
@@ -75,7 +76,8 @@ type budgetSubject struct {
 	URL       string           `json:"url"`
 }
 
-// BudgetNotice returns a function that creates the webhook about a warning. studio is the address of the Studio.
+// BudgetNotice returns a function that creates the webhook message about a warning. studio is the address of the
+// Studio.
 func BudgetNotice(studio string, newID func() string) budgets.Notice {
 	return func(b budgets.Balance, w registry.BudgetWarning) registry.Delivery {
 		e := budgetEvent{Type: "budget.warning", Timestamp: w.At, Data: budgetSubject{
@@ -84,7 +86,7 @@ func BudgetNotice(studio string, newID func() string) budgets.Notice {
 		if w.Percent >= 100 {
 			e.Type = "budget.exceeded"
 		}
-		payload, _ := json.Marshal(e) // unreachable error: texts, times and amounts always have a JSON form
+		payload, _ := json.Marshal(e) // The error is impossible: texts, times and amounts always have a JSON form.
 		return registry.Delivery{ID: newID(), Workspace: w.Workspace, Event: e.Type, State: registry.DeliveryPending, CreatedAt: w.At, NextAt: &w.At, Payload: payload}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// Egress sends requests through an egress session, like the requests of programs. The session resolves and checks host
-// names. It connects only to the host of the operator's URL.
+// Egress sends requests through an egress session, as programs send their requests. The session resolves and checks
+// host names. It connects only to the host of the operator's URL.
 type Egress struct {
 	Proxy *egress.Proxy
 	Host  hostpattern.Grant
@@ -58,7 +58,7 @@ func (e Egress) Send(ctx context.Context, address string, headers [][2]string, b
 	return got.Status, err
 }
 
-// noProgram is the runtimes.Host of an egress session that belongs to no program.
+// noProgram is the runtimes.Host of an egress session that does not belong to a program.
 type noProgram struct{}
 
 // Emit implements runtimes.Host. It ignores the event, because the answer contains the session's decision.

@@ -1,5 +1,5 @@
 // Package webhook notifies another system about requests for approval and about budgets. It sends signed HTTP requests
-// in the format of the Standard Webhooks specification, and repeats failed ones.
+// in the format of the Standard Webhooks specification. A failed request is sent again.
 package webhook
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Store stores deliveries.
+// Store stores webhook messages and the results of their delivery.
 type Store interface {
 	DueDeliveries(ctx context.Context, now time.Time, limit int) ([]registry.Delivery, error)
 	SaveDelivery(ctx context.Context, d registry.Delivery) error
@@ -33,7 +33,7 @@ type Options struct {
 	Store   Store
 	Sender  Sender
 	URL     string
-	Secrets [][]byte      // each key gives a signature; the receiver must accept one of them
+	Secrets [][]byte      // keys that sign each message; the receiver must accept one of the signatures
 	Retry   time.Duration // wait before the second attempt
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -73,7 +73,7 @@ func (s *Service) Deliver(ctx context.Context) {
 				if ctx.Err() == nil {
 					s.Log.LogAttrs(ctx, slog.LevelError, "deliver webhook", slog.String("delivery", d.ID), slog.Any("error", err))
 				}
-				return // otherwise the same delivery would be read again at once
+				return // Stop here, because the next query would return the same delivery again at once.
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (s *Service) attempt(ctx context.Context, d registry.Delivery) error {
 // gone is the status with which a receiver refuses all further webhooks.
 const gone = 410
 
-// reason returns why an attempt failed. It contains only the status of the answer, not the body.
+// reason returns the reason why an attempt failed. It contains only the status of the response, not the body.
 func reason(status int, err error) string {
 	switch {
 	case err != nil && errors.Is(err, context.DeadlineExceeded):
@@ -134,7 +134,7 @@ func wait(first time.Duration, attempts int) time.Duration {
 	return min(next, maxWait)
 }
 
-// headers returns the headers of an attempt. The signature covers the ID, the time and the payload.
+// headers returns the HTTP headers of an attempt. The signature covers the ID, the time and the payload.
 func (s *Service) headers(d registry.Delivery) [][2]string {
 	at := s.Now()
 	var all []string
@@ -152,6 +152,6 @@ func (s *Service) headers(d registry.Delivery) [][2]string {
 // Sign returns the signature of a payload.
 func Sign(secret []byte, id string, at time.Time, payload []byte) string {
 	sum := hmac.New(sha256.New, secret)
-	_, _ = fmt.Fprintf(sum, "%s.%d.%s", id, at.Unix(), payload) // writing to a hash never fails
+	_, _ = fmt.Fprintf(sum, "%s.%d.%s", id, at.Unix(), payload) // Writing to a hash never fails.
 	return "v1," + base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }

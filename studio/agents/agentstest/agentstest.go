@@ -1,4 +1,5 @@
-// Package agentstest creates the agents service for tests. It uses a store and the real services, but no sandbox.
+// Package agentstest creates an agents service for tests. The service uses a store and the other real services, but no
+// sandbox.
 package agentstest
 
 import (
