@@ -1,5 +1,6 @@
 // Package app is the composition root. It opens the database, the engines, the services and the APIs of a server in
-// order, connects them, serves requests, and closes them in reverse order. All other logic is in other packages.
+// this order, and connects them. Then it serves requests. At the end it closes everything in reverse order. All other
+// logic is in other packages.
 package app
 
 import (
@@ -56,23 +57,23 @@ import (
 	"github.com/atelier-run/atelier/studio/usage"
 )
 
-// Options configures an App, in addition to its configuration.
+// Options configures an App. It contains everything that is not part of the configuration.
 type Options struct {
 	Config  config.Config
 	Version string
 	Log     *slog.Logger
-	Studio  fs.FS             // output of the web build; it lacks index.html if the Studio was not built
+	Studio  fs.FS             // output of the web build; it has no index.html if the Studio was not built
 	Samples fs.FS             // one folder per sample
-	Skills  fs.FS             // one folder per bundled skill; nil for none
-	Exe     string            // the binary that is started in jails; "" is the running one
-	Traces  *telemetry.Traces // nil creates them from the configuration
-	Now     func() time.Time  // nil means time.Now
-	// Examined replaces the self-test by a recent report about the same sandbox. Tests that start many servers use it.
-	// nil runs the self-test.
+	Skills  fs.FS             // one folder per bundled skill; nil if there are none
+	Exe     string            // path of the binary that is started in jails; "" means the running binary
+	Traces  *telemetry.Traces // log and traces; nil creates them from the configuration
+	Now     func() time.Time  // clock; nil means time.Now
+	// Examined is a recent self-test report about the same sandbox. It replaces the self-test in tests that start many
+	// servers. If it is nil, the self-test runs.
 	Examined *doctor.Report
-	// Cost is the cost of hashing a password. Tests with many people lower it. Zero means the cost of RFC 9106.
+	// Cost is the cost of hashing a password; zero means the cost of RFC 9106. Tests with many people set a lower cost.
 	Cost access.Cost
-	// Asked is called for every database statement; nil for none.
+	// Asked is called for every database statement. It may be nil.
 	Asked func(ctx context.Context, operation string)
 }
 
@@ -83,10 +84,10 @@ type App struct {
 	newID     func() string
 	metrics   *telemetry.Metrics
 	store     *store.Store
-	bucket    store.Blobs // the store for files of large versions
+	bucket    store.Blobs // store for the files of large versions
 	engines   *Engines
 	access    *access.Service
-	provider  *oidc.Service // nil without an OpenID provider, and until it is opened
+	provider  *oidc.Service // nil if there is no OpenID provider, and before it is opened
 	agents    *agents.Service
 	approvals *approvals.Service
 	inference *infer.Service
@@ -94,7 +95,7 @@ type App struct {
 	toolmaker *toolmaker.Service
 	garbage   *garbage.Service
 	models    *llm.Service
-	kafka     *kafkaapi.API // nil if no brokers are configured
+	kafka     *kafkaapi.API // nil if no Kafka brokers are configured
 	archives  *archives.Service
 	catalog   *catalog.Service
 	changes   *changes.Hub
@@ -116,8 +117,8 @@ type App struct {
 	tasks     *tasks.Service
 	handler   http.Handler
 	resolver  *references.Resolver
-	draining  atomic.Bool // the server was asked to stop
-	listening atomic.Bool // the connection for messages of other servers is open
+	draining  atomic.Bool // whether the server was asked to stop
+	listening atomic.Bool // whether the connection for messages of other servers is open
 	problems  problem.Writer
 }
 
@@ -142,9 +143,9 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // Close closes everything that Open opened, in reverse order.
 func (a *App) Close() error { return a.closers.close() }
 
-// newID returns a UUID that sorts by creation time.
+// newID returns a UUID. Later UUIDs sort after earlier ones.
 func newID() string {
-	return uuid.Must(uuid.NewV7()).String() // fails only without random numbers; then the process must end
+	return uuid.Must(uuid.NewV7()).String() // It fails only if there are no random numbers; then the process must end.
 }
 
 func (a *App) openTelemetry(ctx context.Context) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// CreateBackup writes a backup of the configured server to the new folder dir. The server may be running. If keys is not
-// "", it copies the encryption keys of secrets to the file of that name.
+// CreateBackup writes a backup of the configured server to the new folder dir. The server may be running. If keys is
+// not "", it also copies the encryption keys of secrets to the file keys.
 func CreateBackup(ctx context.Context, c config.Config, dir, keys, version string, log *slog.Logger) (m backup.Manifest, err error) {
 	if err := keysApart(c, dir, keys); err != nil {
 		return m, err
@@ -85,8 +85,8 @@ func copyBlobs(ctx context.Context, s *store.Store, dir string, all []store.Snap
 	return nil
 }
 
-// keysApart checks that the keys of secrets can be copied to the file keys. The file must be outside of the backup,
-// because a person with the backup and the keys can read the secrets.
+// keysApart checks that the encryption keys of secrets can be copied to the file keys. The file must be outside of the
+// backup, because a person who has both the backup and the keys can read the secrets.
 func keysApart(c config.Config, dir, keys string) error {
 	if keys == "" {
 		return nil
@@ -132,12 +132,12 @@ func VerifyBackup(ctx context.Context, dir string) (backup.Manifest, error) {
 	return m, err
 }
 
-// restoring is the file that marks a data directory while a backup is restored into it. It contains the path of the
-// restored SQLite database. No server starts on a marked directory.
+// restoring is the name of the file that marks a data directory while a backup is restored into it. The file contains
+// the path of the restored SQLite database. A server does not start on a marked directory.
 const restoring = "restoring"
 
-// RestoreBackup verifies a backup and restores it into an empty data directory and an empty database. An interrupted
-// restore can be run again. keys is a file with the encryption keys of secrets, "" for none.
+// RestoreBackup verifies a backup and restores it into an empty data directory and an empty database. If a restore was
+// interrupted, it can be run again. keys is a file with the encryption keys of secrets, or "" if there is none.
 func RestoreBackup(ctx context.Context, c config.Config, dir, keys string, log *slog.Logger) (m backup.Manifest, err error) {
 	if m, err = VerifyBackup(ctx, dir); err != nil {
 		return m, err
@@ -224,7 +224,8 @@ func (a *App) restoreStore(ctx context.Context, dir string, taken store.Snapshot
 	return s.LoadSnapshot(ctx, filepath.Join(dir, backup.Database), taken)
 }
 
-// fits checks that a backup can be restored with a configuration: for example, that both have the same kind of database.
+// fits checks that a backup can be restored with a configuration. For example, both must have the same kind of
+// database.
 func fits(c config.Config, m backup.Manifest, keys string) error {
 	kind, _, _ := strings.Cut(DatabaseURL(c), ":")
 	if kind == "postgresql" {
@@ -251,7 +252,8 @@ func fits(c config.Config, m backup.Manifest, keys string) error {
 	return nil
 }
 
-// emptyData checks that the data directory is empty or marked by an interrupted restore, so that nothing is overwritten.
+// emptyData checks that nothing would be overwritten in the data directory: it must be empty, or marked by an
+// interrupted restore.
 func emptyData(c config.Config) error {
 	entries, err := os.ReadDir(c.Data)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -276,11 +278,11 @@ func emptyData(c config.Config) error {
 	return nil
 }
 
-// logsOf returns the paths at which SQLite stores pending changes of the database at path. SQLite applies such files to
-// any database at that path, even to another one.
+// logsOf returns the paths at which SQLite stores pending changes of the database at path. SQLite would apply these
+// files to any other database at the same path.
 func logsOf(path string) []string { return []string{path + "-wal", path + "-shm", path + "-journal"} }
 
-// refuseRestoring rejects a data directory into which a restore was interrupted.
+// refuseRestoring returns an error if a restore into the data directory was interrupted.
 func (a *App) refuseRestoring() error {
 	if _, err := os.Stat(filepath.Join(a.Config.Data, restoring)); err == nil {
 		return fmt.Errorf("the restore of a backup into %s was interrupted; run `atelier backup restore` again", a.Config.Data)

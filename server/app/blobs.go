@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/server/httpapi"
 )
 
-// openBlobs opens the store for the files of large versions: a bucket if one is configured, or else a folder of the data
-// directory. Servers that share a database need a bucket; without one they refuse such files.
+// openBlobs opens the store for the files of large versions: a bucket if one is configured, or else a folder of the
+// data directory. Servers that share a database need a bucket. Without a bucket they refuse versions with large files.
 func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 	if c.S3.Endpoint == "" && c.Replicas {
 		return noBlobs{}, nil
@@ -32,7 +32,7 @@ func openBlobs(ctx context.Context, c config.Config) (store.Blobs, error) {
 // pingEvery is the interval at which the server checks that the bucket answers.
 const pingEvery = 10 * time.Second
 
-// watchBucket checks regularly whether the bucket answers, and registers the result as metrics.
+// watchBucket regularly checks whether the bucket answers, and exposes the result as metrics.
 func (a *App) watchBucket(ctx context.Context) error {
 	bucket, ok := a.store.Blobs().(*blobs.S3)
 	if !ok {
@@ -49,7 +49,7 @@ func (a *App) watchBucket(ctx context.Context) error {
 	return nil
 }
 
-// bucketState reports the state of the bucket, nil if there is none.
+// bucketState reports the state of the bucket, or nil if there is no bucket.
 func (h *statusProvider) bucketState() *httpapi.BucketState {
 	bucket, ok := h.app.store.Blobs().(*blobs.S3)
 	if !ok {
@@ -59,8 +59,8 @@ func (h *statusProvider) bucketState() *httpapi.BucketState {
 	return &httpapi.BucketState{Available: state.Available, Reason: state.Reason}
 }
 
-// noBlobs refuses the files of large versions. Servers that share a database use it if no bucket is configured, because
-// the other servers could not read files in a data directory.
+// noBlobs refuses the files of large versions. It is used by servers that share a database if no bucket is configured,
+// because the other servers could not read files in a data directory.
 type noBlobs struct{}
 
 // Put implements store.Blobs.
@@ -84,8 +84,8 @@ func noBucket(name string) error {
 	return fmt.Errorf("the files of %s are in a bucket or a data directory that this server does not have; set --s3-endpoint", name)
 }
 
-// MoveBlobs copies the files of large versions from the data directory to the bucket and returns the number of copied
-// files. It skips files that are already in the bucket, so it can be run again. The server must not be running.
+// MoveBlobs copies the files of large versions from the data directory to the bucket, and returns the number of copied
+// files. It skips files that the bucket already contains, so it can be run again. The server must not be running.
 func MoveBlobs(ctx context.Context, c config.Config, log *slog.Logger) (moved int, err error) {
 	folder, err := blobs.Open(filepath.Join(c.Data, "blobs"))
 	if err != nil {

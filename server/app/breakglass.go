@@ -15,11 +15,12 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// breakGlassFor is the lifetime of an emergency token, which BreakGlass creates.
+// breakGlassFor is the lifetime of an emergency token that BreakGlass creates.
 const breakGlassFor = time.Hour
 
-// BreakGlass creates an administrator token for a workspace whose administrators have no access. It writes directly to
-// the database, whether or not a server runs. The workspace's list of tokens shows the token with the reason.
+// BreakGlass creates an administrator token for a workspace whose administrators have lost access. It writes directly
+// to the database, so it does not matter whether a server is running. The workspace's list of tokens shows the token
+// with the reason.
 func BreakGlass(ctx context.Context, c config.Config, log *slog.Logger, workspace, reason string) (secret string, err error) {
 	if strings.TrimSpace(reason) == "" {
 		return "", errors.New("--reason must not be empty; it is stored with the token")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// closers closes resources in the reverse of their opening order.
+// closers closes resources in reverse order of opening.
 type closers struct{ all []closer }
 
 type closer struct {
@@ -29,7 +29,7 @@ func (c *closers) close() error {
 	return errors.Join(errs...)
 }
 
-// joinClose joins an error with the error of closing. err comes first, because it is the cause.
+// joinClose joins an error with the error of closing a resource. err comes first, because it is the cause.
 func joinClose(err, closing error) error {
 	switch {
 	case err == nil:

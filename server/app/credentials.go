@@ -28,14 +28,14 @@ type Credentials struct {
 	Token string `json:"token"`
 }
 
-// SignInLink returns a URL that signs in one browser as the first administrator. It works once.
+// SignInLink returns a URL with which one browser can sign in as the first administrator. The URL works only once.
 func (a *App) SignInLink(ctx context.Context, base string) (string, error) {
 	secret, err := a.access.SignInLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err
 }
 
-// WriteCredentials writes DATA/cli-token for the command line, readable only by this user. It reuses the token of an
-// earlier start if it is still valid.
+// WriteCredentials writes DATA/cli-token for the command line. Only the user of this process can read the file. If the
+// token of an earlier start is still valid, it is used again.
 func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 	path := filepath.Join(a.Config.Data, credentialsFile)
 	credentials, err := ReadCredentials(a.Config.Data)
@@ -70,13 +70,13 @@ func (a *App) Token(ctx context.Context, name string) (string, error) {
 
 func everything() []registry.Scope { return []registry.Scope{registry.AdminScope} }
 
-// opens reports whether a token is still valid and has the scope admin, which the command line needs.
+// opens reports whether a token is still valid and has the scope admin. The command line needs this scope.
 func (a *App) opens(ctx context.Context, token string) bool {
 	caller, err := a.access.Issued(ctx, token)
 	return err == nil && caller.May(everything()...)
 }
 
-// ReadCredentials reads the credentials that the server wrote to a data directory. It treats an unreadable file as
+// ReadCredentials reads the credentials that the server wrote to a data directory. A file that cannot be read counts as
 // missing.
 func ReadCredentials(data string) (Credentials, error) {
 	text, err := os.ReadFile(filepath.Join(data, credentialsFile))
@@ -90,7 +90,8 @@ func ReadCredentials(data string) (Credentials, error) {
 	return c, json.Unmarshal(text, &c)
 }
 
-// PassingToken creates a token with the scope admin for this process. It expires after an hour; forget revokes it earlier.
+// PassingToken creates a token with the scope admin for this process. The token expires after an hour; forget revokes
+// it earlier.
 func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
 	soon := a.Now().Add(time.Hour)
 	secret, token, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})

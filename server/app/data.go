@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrInUse reports that another server uses the data directory.
+// ErrInUse means that another server uses the data directory.
 var ErrInUse = errors.New("in use by another atelier process")
 
 // openData creates the data directory and locks it. The kernel releases the lock when this process ends, even after a
@@ -31,21 +31,21 @@ func (a *App) openData(ctx context.Context) error {
 		return unusable(dir, err)
 	}
 	if err := acquireLock(ctx, lock); err != nil {
-		_ = lock.Close() // nothing was written
+		_ = lock.Close() // Nothing was written, so an error of Close has no effect.
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("the data directory %s is %w; stop that process, or choose another directory with --data", dir, ErrInUse)
 		}
 		return unusable(dir, err)
 	}
 	a.closers.add("lock", func() error {
-		// Unlock explicitly: while another process is being forked, it also holds the file open until it calls exec.
+		// Unlock explicitly, because a process that is being forked also holds the file open until it calls exec.
 		return errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_UN), lock.Close())
 	})
 	return nil
 }
 
-// lockPatience is the maximum time to wait for the lock of a server that has ended. A process that the server was
-// forking when it was killed has the lock open until it calls exec.
+// lockPatience is the maximum time to wait for the lock of a server that has ended. If the server was killed while it
+// was forking a process, that process keeps the lock until it calls exec.
 const lockPatience = 2 * time.Second
 
 func acquireLock(ctx context.Context, lock *os.File) error {

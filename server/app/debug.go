@@ -8,8 +8,8 @@ import (
 	"net/http/pprof"
 )
 
-// serveDebug serves profiles of this process on the configured loopback address, if there is one. The public address
-// does not serve profiles, because a profile reveals the runs of other people and uses CPU time.
+// serveDebug serves profiles of this process on the configured loopback address, if one is configured. The public
+// address does not serve profiles, because a profile reveals the runs of other people and costs CPU time.
 func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	if a.Config.DebugListen == "" {
 		return func() {}, nil
@@ -29,7 +29,7 @@ func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // ends when it is closed
+		_ = server.Serve(listener) // Serve ends when the server is closed.
 	}()
 	return func() {
 		_ = server.Close()

@@ -11,12 +11,12 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// doctor returns options for a self-test with the same sandbox, pools and engines that runs use.
+// doctor returns options for a self-test that uses the same sandbox, pools and engines as runs.
 func (b *Engines) doctor() doctor.Options {
 	o := doctor.Options{Box: b.sandbox, Binary: b.exe}
 	for _, language := range specs.Languages() {
 		if language == runtimes.WASM {
-			continue // a module can only do what its worker's filter permits, and the filter has its own check
+			continue // A WebAssembly module needs no self-test: it can do only what the filter of its worker permits, and this filter has its own check.
 		}
 		name := specs.Runtimes(language)[0]
 		e, ok := b.engines[name]
@@ -43,27 +43,27 @@ func (b *Engines) doctor() doctor.Options {
 	return o
 }
 
-// SelfTest starts the short self-test. From then on, runs wait for it.
+// SelfTest starts the short self-test. Runs that start afterwards wait for its end.
 func (b *Engines) SelfTest() { b.selfTest.begin() }
 
-// Level returns the protection that the sandbox of this server enforces, and the missing mechanisms.
+// Level returns the protection that the sandbox of this server enforces, and the mechanisms that are missing.
 func (a *App) Level() sandbox.Level { return a.engines.Level() }
 
-// Found waits for the short self-test at startup and returns its report.
+// Found waits for the short self-test of the startup and returns its report.
 func (a *App) Found(ctx context.Context) (doctor.Report, error) {
 	return a.engines.selfTest.result(ctx)
 }
 
-// Examination holds the inputs of a full self-test, in addition to the server.
+// Examination holds the inputs of a full self-test that are not part of the server.
 type Examination struct {
-	Planted doctor.Planted     // created before the server was opened
-	Server  string             // address whose APIs are tested; "" skips them
-	Only    []doctor.Group     // nil means all groups
-	Tell    func(doctor.Check) // called after each check
+	Planted doctor.Planted     // log and traces, created before the server was opened
+	Server  string             // address whose APIs are tested; "" skips these tests
+	Only    []doctor.Group     // groups of checks to run; nil means all groups
+	Tell    func(doctor.Check) // function that is called after each check
 }
 
-// Examine waits for the short self-test at startup, and then runs the checks of the wanted groups. It returns the reports
-// of both.
+// Examine waits for the short self-test of the startup, and then runs the checks of the wanted groups. It returns both
+// reports.
 func (a *App) Examine(ctx context.Context, e Examination) (start, full doctor.Report, err error) {
 	if start, err = a.Found(ctx); err != nil {
 		return start, full, err

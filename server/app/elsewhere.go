@@ -15,10 +15,11 @@ import (
 )
 
 // ownerFile is the file with the owner name that this server gives to its programs at remote services. After a crash,
-// the restarted server finds its programs by this name.
+// the restarted server uses this name to find its programs.
 const ownerFile = "remote-owner"
 
-// tidyElsewhere makes the remote engines delete sandboxes and jobs that an earlier process of this server left behind.
+// tidyElsewhere makes the remote engines delete sandboxes and jobs that an earlier process of this server did not
+// delete.
 func (a *App) tidyElsewhere() error {
 	for _, name := range []runtimes.Name{runtimes.E2BEngine, runtimes.Bacalhau} {
 		e, ok := a.engines.engines[name].(interface {
@@ -46,7 +47,7 @@ func (a *App) tidyElsewhere() error {
 	return nil
 }
 
-// followed returns the IDs of the runs that have a recorded remote job. Their jobs must not be deleted.
+// followed returns the IDs of the runs whose remote jobs are recorded. These jobs must not be deleted.
 func (a *App) followed(ctx context.Context) (map[string]bool, error) {
 	if a.store == nil {
 		return nil, errors.New("there is no database")
@@ -59,7 +60,7 @@ func (a *App) followed(ctx context.Context) (map[string]bool, error) {
 	return runs, err
 }
 
-// ownerOf returns the owner name stored in a data directory. It creates the name if there is none.
+// ownerOf returns the owner name that a data directory contains. If there is none, it creates one.
 func ownerOf(data string) (string, error) {
 	path := filepath.Join(data, ownerFile)
 	text, err := os.ReadFile(path)

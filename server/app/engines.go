@@ -68,8 +68,8 @@ type engine interface {
 	Close()
 }
 
-// OpenEngines detects which sandbox features this host can enforce and starts preparing workers in the background. exe
-// is the binary started in sandboxes, or "" for the running one.
+// OpenEngines detects which sandbox features this host can enforce, and starts to prepare workers in the background.
+// exe is the path of the binary that is started in sandboxes; "" means the running binary.
 func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Engines, error) {
 	table, err := tableOf(c)
 	if err != nil {
@@ -100,8 +100,8 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	if running == 0 {
 		running = max(8, 4*runtime.NumCPU())
 	}
-	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // a program that waits for a called agent still needs its jail
-	paused := pausedPerSlot * running                      // and so does a program that waits for an approval
+	jails := running*(1+runs.MaxToolDepth) + b.config.Warm // A program that waits for a called agent keeps its jail.
+	paused := pausedPerSlot * running                      // A program that waits for an approval keeps its jail too.
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.python = python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log})
@@ -146,7 +146,8 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize, Paused: paused})
 }
 
-// chooser selects engines by the features that code uses and by the time earlier runs took.
+// chooser returns the service that selects an engine by the features that code uses and by the CPU time of earlier
+// runs.
 func (b *Engines) chooser(runs engines.Runs) *engines.Chooser {
 	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks, SlowMs: b.table.SlowMs})
 }
@@ -168,7 +169,7 @@ func tableOf(c config.Config) (routing.Table, error) {
 	return routing.Parse(c.Router, text)
 }
 
-// lacks explains why an engine cannot run here and how to fix it, or returns "" if it can.
+// lacks returns the reason why an engine cannot run here and how to fix that, or "" if it can run.
 func (b *Engines) lacks(name runtimes.Name) string {
 	engine, ok := b.engines[name]
 	if !ok {
@@ -186,7 +187,7 @@ func (b *Engines) lacks(name runtimes.Name) string {
 	return ""
 }
 
-// features returns the features of an engine. It returns false if this server does not have the engine.
+// features returns the features of an engine. If this server does not have the engine, it returns false.
 func (b *Engines) features(name runtimes.Name) ([]runtimes.Feature, bool) {
 	engine, ok := b.engines[name]
 	if !ok {
@@ -195,7 +196,7 @@ func (b *Engines) features(name runtimes.Name) ([]runtimes.Feature, bool) {
 	return engine.Features(), true
 }
 
-// interpreter returns the host program that an engine starts, or "" if there is none.
+// interpreter returns the path of the host program that an engine starts, or "" if it starts none.
 func (b *Engines) interpreter(name runtimes.Name) string {
 	if interpreted, ok := b.engines[name].(interface{ Interpreter() string }); ok {
 		return interpreted.Interpreter()
@@ -211,7 +212,7 @@ func (b *Engines) version(name runtimes.Name) string {
 	return ""
 }
 
-// ceiling returns the hosts that runs of a workspace may reach at most, whatever their agents are granted.
+// ceiling returns the hosts that runs of a workspace may reach at most. Grants of an agent cannot exceed it.
 func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
 		return hostpattern.Ceiling{All: true, Private: true}
@@ -222,8 +223,8 @@ func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 // Close stops every worker and removes the resources that the sandbox created on the host.
 func (b *Engines) Close() error { return b.closers.close() }
 
-// Level returns the protection that the sandbox enforces on this host. After a failed self-test it is lower than the
-// sandbox itself reports.
+// Level returns the protection that the sandbox enforces on this host. After a failed self-test, the level is lower
+// than the one that the sandbox itself reports.
 func (b *Engines) Level() sandbox.Level { return b.selfTest.level(b.sandbox.Level()) }
 
 func (a *App) keepEngines(engines *Engines) error {
@@ -237,7 +238,7 @@ func (a *App) keepEngines(engines *Engines) error {
 	return a.tidyElsewhere()
 }
 
-// showLoad registers the metrics of the load. Their values are computed on each request of /metrics.
+// showLoad registers the metrics of the server's load. Their values are computed on each request of /metrics.
 func (a *App) showLoad() {
 	router := a.engines.Router
 	a.metrics.Gauge("atelier_queue_waiting", "Number of queued runs.", nil, func() float64 { return float64(router.Load().Waiting) })

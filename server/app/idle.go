@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// maxIdle is the maximum number of connections that wait for their next request. Each uses about 20 kB, and anybody can
-// open one. If the maximum is reached, a connection is closed after its answer; its client can open a new one.
+// maxIdle is the maximum number of connections that wait for their next request. It is limited because each of them
+// uses about 20 kB, and anybody can open one. If there are too many, a connection is closed after its answer, and its
+// client can open a new one.
 const maxIdle = 4096
 
 // idleConns counts the connections that wait for a request.
@@ -25,7 +26,7 @@ func newIdleConns(most int) *idleConns {
 // note implements http.Server.ConnState.
 func (i *idleConns) note(conn net.Conn, state http.ConnState) {
 	if !i.stays(conn, state) {
-		_ = conn.Close() // the answer is already on its way
+		_ = conn.Close() // Nothing to do: the answer is already being sent.
 	}
 }
 

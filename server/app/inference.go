@@ -28,7 +28,8 @@ func (b *Engines) inference(limits *quotas.Service, installed *packages.Service,
 	})
 }
 
-// lacksTypes explains why the types of a language cannot be read here and how to fix it, or returns "" if they can.
+// lacksTypes returns the reason why the types of a language cannot be read here and how to fix that, or "" if they can
+// be read.
 func (b *Engines) lacksTypes(language runtimes.Language) string {
 	switch {
 	case language == runtimes.Python:
@@ -39,14 +40,14 @@ func (b *Engines) lacksTypes(language runtimes.Language) string {
 	return ""
 }
 
-// typescript returns the path of the native TypeScript compiler: the configured path, else a compiler next to the atelier
-// binary or among the system's Node modules, or "" if there is none.
+// typescript returns the path of the native TypeScript compiler: either the configured path, or a compiler next to the
+// atelier binary or among the system's Node modules. If there is none, it returns "".
 func typescript(configured, exe string) string {
 	if configured != "" {
 		return configured
 	}
 	if exe == "" {
-		exe, _ = os.Executable() // on an error, only the other directories are searched
+		exe, _ = os.Executable() // If this fails, only the other directories are searched.
 	}
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	paths := []string{filepath.Join(filepath.Dir(exe), "typescript", "tsc")}

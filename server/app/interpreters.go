@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 )
 
-// interpreter returns the configured path of an interpreter, or else the first program with the given name in the
-// system's directories. It ignores PATH, because a program there may be a shim that needs the user's home directory.
+// interpreter returns the configured path of an interpreter. If none is configured, it returns the first program with
+// the given name in the system's directories. It ignores PATH, because a program there may be a shim that needs the
+// user's home directory.
 func interpreter(configured, name string) string {
 	if configured != "" {
 		return configured

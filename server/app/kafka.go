@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/kafkaapi"
 )
 
-// openKafka prepares the Kafka API if brokers are configured. Serve starts it.
+// openKafka prepares the Kafka API if brokers are configured. Serve starts the API.
 func (a *App) openKafka(context.Context) error {
 	if len(a.Config.Kafka.Brokers) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func (a *App) openKafka(context.Context) error {
 	return nil
 }
 
-// instance returns a name for this server in its consumer group. The name is unique and the same after a restart, because
-// it is a hash of the host name and the data directory.
+// instance returns a name for this server in its consumer group. The name is a hash of the host name and the data
+// directory, so it is unique and stays the same after a restart.
 func (a *App) instance() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -54,8 +54,8 @@ func (a *App) instance() (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// serveKafka consumes requests until ctx ends. finish waits until the running tools have ended and their results are
-// sent. After interrupt, finish waits only until the available results are sent.
+// serveKafka consumes requests until ctx ends. The returned function finish waits until the running tools have ended
+// and their results are sent. After interrupt, finish waits only until the results of ended tools are sent.
 func (a *App) serveKafka(ctx context.Context) (finish func(ctx context.Context), interrupt func()) {
 	if a.kafka == nil {
 		return func(context.Context) {}, func() {}
@@ -76,7 +76,7 @@ func (a *App) serveKafka(ctx context.Context) (finish func(ctx context.Context),
 	}, interrupt
 }
 
-// kafkaState reports the connection to Kafka, nil if the API is off.
+// kafkaState reports the state of the connection to Kafka, or nil if the Kafka API is off.
 func (h *statusProvider) kafkaState() *httpapi.KafkaState {
 	if h.app.kafka == nil {
 		return nil

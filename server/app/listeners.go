@@ -16,7 +16,7 @@ type listeners struct {
 func (l *listeners) add(address net.Addr) {
 	known, err := netip.ParseAddrPort(address.String())
 	if err != nil {
-		return // only a listener in a test has no address
+		return // This happens only for the listener of a test, which has no address.
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

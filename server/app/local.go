@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tests"
 )
 
-// Local runs programs from files in the sandbox of this machine. It keeps its data in memory only.
+// Local runs programs from files in the sandbox of this machine. It stores data in memory only.
 type Local struct {
 	*runs.Service
 	Chooser   *engines.Chooser
@@ -55,5 +55,5 @@ func (l *Local) Complete(spec registry.Spec) (registry.Spec, error) {
 	return l.engines.Specs.Complete(spec)
 }
 
-// Close stops running programs.
+// Close stops the programs that are running, and then the engines.
 func (l *Local) Close() error { return l.closers.close() }

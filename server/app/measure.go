@@ -16,8 +16,8 @@ const (
 	measureFor   = 5 * time.Second
 )
 
-// measure registers the metrics of disk and database. It measures the database every minute instead of on each request
-// of /metrics, because anybody may request /metrics and the answer must not wait for the database.
+// measure registers the metrics of the disk and the database. It measures the database every minute and not on each
+// request of /metrics, because the request needs no credential and its answer must not wait for the database.
 func (a *App) measure(ctx context.Context) error {
 	var last atomic.Pointer[store.Size]
 	last.Store(&store.Size{})
@@ -56,7 +56,8 @@ func (a *App) measure(ctx context.Context) error {
 	return nil
 }
 
-// dataDisk returns the free space and the size in bytes of the disk that contains the data directory, 0 if unknown.
+// dataDisk returns the free space and the size in bytes of the disk that contains the data directory. Both are 0 if
+// they are unknown.
 func (a *App) dataDisk() (free, size float64) {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(a.Config.Data, &disk); err != nil {

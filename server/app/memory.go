@@ -41,7 +41,7 @@ func (m *memory) AppendEvents(_ context.Context, _, id string, events []runtimes
 
 // FinishRun implements runs.Journal.
 func (m *memory) FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error {
-	_ = m.AppendEvents(ctx, run.Workspace, run.ID, events) // never fails
+	_ = m.AppendEvents(ctx, run.Workspace, run.ID, events) // AppendEvents never fails here.
 	return m.BeginRun(ctx, run)
 }
 

@@ -19,7 +19,7 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (applied []
 	return applied, err
 }
 
-// MigrationStatus lists every migration with the time at which it was applied, if it was.
+// MigrationStatus lists all migrations. For an applied migration it returns the time at which it was applied.
 func MigrationStatus(ctx context.Context, c config.Config, log *slog.Logger) (steps []store.Migration, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		steps, err = s.MigrationStatus(ctx)

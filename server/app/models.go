@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/skills"
 )
 
-// modelsFor checks the directory of the embedding model. Only the bundled skill for models may read that directory, so
-// modelsFor returns the digest of its code. Another program of the same name has another digest.
+// modelsFor checks the directory of the embedding model, and returns the code digest of the bundled skill for models.
+// Only a program with this digest may read the directory. Another program with the same name has another digest.
 func (a *App) modelsFor() (string, error) {
 	dir := a.Config.EmbeddingModel
 	if dir == "" || a.Skills == nil {
@@ -35,8 +35,8 @@ func (a *App) modelsFor() (string, error) {
 	return digest.Code(skill.Spec.Files, skill.Spec.Entrypoint)
 }
 
-// holdsModel checks that the directory contains a model. Otherwise a mistyped path would give the skill access to other
-// files of the host.
+// holdsModel checks that the directory contains a model. Without this check, a mistyped path would give the skill
+// access to other files of the host.
 func holdsModel(dir string) error {
 	if _, err := os.ReadDir(dir); err != nil {
 		return fmt.Errorf("--embedding-model: %w", err)

@@ -28,7 +28,8 @@ func (b *Engines) openPackages(jailer worker.Jailer, python string, log *slog.Lo
 	})
 }
 
-// npm returns the path of npm: the configured path, else that of the npm installed with Node, or "" if there is none.
+// npm returns the path of npm: the configured path, or the path of the npm that is installed with Node. If there is
+// none, it returns "".
 func npm(configured string) string {
 	if configured != "" {
 		return configured
@@ -42,16 +43,16 @@ func npm(configured string) string {
 	return ""
 }
 
-// packagesDir returns the directory of installed packages: the configured one, else one in the data directory. If the
-// server runs as root, sandboxes run as other users. If these cannot enter the data directory, it returns a directory
-// below /var/lib.
+// packagesDir returns the directory of installed packages. This is the configured directory, or by default one in the
+// data directory. If the server runs as root, sandboxes run as other users; if these cannot enter the data directory,
+// it is a directory below /var/lib.
 func packagesDir(configured, data string) string {
 	if configured != "" {
 		return configured
 	}
 	data, err := filepath.Abs(data)
 	if err != nil {
-		data = filepath.Clean("/" + data) // only without a working directory
+		data = filepath.Clean("/" + data) // Abs fails only if the process has no working directory.
 	}
 	if dir := filepath.Join(data, "packages"); packages.Reachable(dir) {
 		return dir
@@ -60,7 +61,7 @@ func packagesDir(configured, data string) string {
 	return filepath.Join("/var/lib/atelier-packages", hex.EncodeToString(sum[:8]))
 }
 
-// noLocks replaces the stored package locks where there is no database. Each process resolves versions again.
+// noLocks replaces the stored package locks if there is no database. Each process then resolves the versions again.
 type noLocks struct{}
 
 func (noLocks) PackageLock(context.Context, string, string, string) (registry.PackageLock, bool, error) {

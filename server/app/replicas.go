@@ -21,15 +21,16 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// serverFile is the file in the data directory with the ID that identifies this server among those of a shared database.
+// serverFile is the name of the file in the data directory that contains this server's ID. The ID distinguishes the
+// servers that share a database.
 const serverFile = "server-id"
 
-// member describes this server to the other servers of its database. It returns nil if the database is not shared. The ID
-// stays the same for a data directory, so a restarted server can end the runs of its earlier process at once: it has the
-// lock of the directory, so that process has ended.
+// member describes this server to the other servers of its database. If the database is not shared, it returns nil. The
+// ID belongs to the data directory. A restarted server can therefore end the runs of its earlier process at once: it
+// has the lock of the directory, so the earlier process has ended.
 func (a *App) member() (*store.Member, error) {
 	if !a.Config.Replicas {
-		return nil, nil //nolint:nilnil // the server is alone
+		return nil, nil //nolint:nilnil // no other server uses the database
 	}
 	path := filepath.Join(a.Config.Data, serverFile)
 	text, err := os.ReadFile(path)
@@ -63,7 +64,7 @@ func (a *App) unshared(files *blobs.Folder) error {
 	return fmt.Errorf("%s has files of large versions, which other servers cannot read; set --s3-endpoint and run `atelier blobs move`", filepath.Join(a.Config.Data, "blobs"))
 }
 
-// others returns the access to the other servers of the database, nil if the database is not shared.
+// others returns the access to the other servers of the database, or nil if the database is not shared.
 func (a *App) others() runs.Others {
 	if !a.Config.Replicas {
 		return nil
@@ -72,14 +73,15 @@ func (a *App) others() runs.Others {
 }
 
 const (
-	// cancelEvery is the interval at which a server reads requests of other servers to cancel its runs. A signal makes it
-	// read them earlier.
+	// cancelEvery is the interval at which a server reads requests of other servers to cancel its runs. A signal makes the
+	// server read them earlier.
 	cancelEvery = time.Second
-	// shareEvery is the interval at which servers exchange their counts for quotas.
+	// shareEvery is the interval at which servers exchange their counts for the quotas.
 	shareEvery = time.Second
 )
 
-// joinOthers starts the background work of servers that share a database: they exchange signals, cancellations and counts.
+// joinOthers starts the background work of servers that share a database. They exchange signals, cancellations and
+// counts.
 func (a *App) joinOthers(ctx context.Context) error {
 	if !a.Config.Replicas {
 		return nil
@@ -115,7 +117,8 @@ func (a *App) joinOthers(ctx context.Context) error {
 	return nil
 }
 
-// inBackground starts work in a goroutine. Closing the app cancels the context of work and waits until it returns.
+// inBackground runs work in a goroutine. When the app is closed, it cancels the context of work and waits until work
+// returns.
 func (a *App) inBackground(ctx context.Context, name string, work func(context.Context)) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -130,7 +133,7 @@ func (a *App) inBackground(ctx context.Context, name string, work func(context.C
 	}()
 }
 
-// signalled handles a message of another server. It must not block, because later messages wait for it.
+// signalled handles a message of another server. It must not block, because later messages would have to wait.
 func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
 	switch one.Kind {
 	case "changed":
@@ -138,7 +141,7 @@ func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
 	case "cancel":
 		select {
 		case cancels <- struct{}{}:
-		default: // a signal is already pending
+		default: // A signal is already pending.
 		}
 	case "draft":
 		var saved changes.Draft
@@ -154,7 +157,7 @@ func (a *App) signalled(one store.Signal, cancels chan<- struct{}) {
 	}
 }
 
-// changed clears the caches of a table that another server changed.
+// changed clears the caches of data from a table that another server has changed.
 func (a *App) changed(table string) {
 	switch table {
 	case "tokens", "sessions", "users", "memberships", "workspaces":
@@ -170,14 +173,14 @@ func (a *App) changed(table string) {
 	}
 }
 
-// forgetAll clears all caches. It is called when messages of other servers may have been lost.
+// forgetAll clears all caches of stored data. It is called when messages of other servers may have been lost.
 func (a *App) forgetAll() {
 	for _, table := range []string{"tokens", "versions", "skills", "gates", "quotas"} {
 		a.changed(table)
 	}
 }
 
-// serversState returns the state of the servers that share the database, nil if the database is not shared.
+// serversState returns the state of the servers that share the database, or nil if the database is not shared.
 func (a *App) serversState() *httpapi.ServersState {
 	m := a.store.Membership()
 	if m == nil {

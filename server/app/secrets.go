@@ -20,8 +20,8 @@ import (
 // keysFile is the file in the data directory with the encryption keys of secrets.
 const keysFile = "secrets.key"
 
-// openSecrets loads the encryption keys. If the keys cannot decrypt the stored secrets, the server does not start:
-// otherwise agents would fail later, one by one.
+// openSecrets loads the encryption keys of secrets. If the keys cannot decrypt the stored secrets, it returns an error
+// and the server does not start. Otherwise the agents that use these secrets would fail one by one.
 func (a *App) openSecrets(ctx context.Context) error {
 	sealed, err := a.store.SecretKeys(ctx)
 	if err != nil {
@@ -35,7 +35,8 @@ func (a *App) openSecrets(ctx context.Context) error {
 	return nil
 }
 
-// now returns the time with the precision of both databases, so that responses equal stored values.
+// now returns the current time with the precision of both databases, so that a time in a response equals the stored
+// time.
 func (a *App) now() time.Time { return a.Now().UTC().Truncate(time.Microsecond) }
 
 // keysOf returns the configured encryption keys. It returns an error if they cannot decrypt the stored secrets. sealed is
@@ -94,7 +95,7 @@ func freshKeys(path string) (vault.Keys, error) {
 	return keys, nil
 }
 
-// told describes the total number of secrets and the IDs of their keys, for error messages.
+// told describes the total number of secrets and the IDs of their keys. It is used in error messages.
 func told(sealed map[string]int) string {
 	total, ids := 0, []string{}
 	for id, count := range sealed {
@@ -104,16 +105,17 @@ func told(sealed map[string]int) string {
 	return fmt.Sprintf("%d secrets encrypted with the key %s", total, strings.Join(ids, ", "))
 }
 
-// Rotation is the result of a key rotation.
+// Rotation is the result of a rotation of the encryption keys.
 type Rotation struct {
-	Secrets int    // number of re-encrypted secrets
+	Secrets int    // number of secrets that were re-encrypted
 	Key     string // ID of the new key
-	File    string // path of the key file, "" if the keys are from ATELIER_SECRETS_KEY
+	File    string // path of the key file; "" if the keys come from ATELIER_SECRETS_KEY
 }
 
-// RotateSecrets re-encrypts every secret. If the keys are in a file, it adds a new key to the file. Otherwise it uses the
-// first of the given keys. The server must not be running. The new key is stored first, then all secrets change in one
-// transaction, and the old keys are removed last. So after an interruption the file can still decrypt every secret.
+// RotateSecrets re-encrypts every secret. If the keys are in a file, it adds a new key to the file. Otherwise it uses
+// the first of the given keys. The server must not be running. The new key is stored first; then all secrets change in
+// one transaction; the old keys are removed last. Therefore the file can decrypt every secret even after an
+// interruption.
 func RotateSecrets(ctx context.Context, c config.Config, log *slog.Logger) (done Rotation, err error) {
 	err = withStore(ctx, c, log, func(s *store.Store) error {
 		if _, err := s.MigrationStatus(ctx); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// selfTest runs a short self-test of the sandbox in parallel with startup. Programs run only after it has passed. A
-// failed test is repeated, because the machine may have been too busy.
+// selfTest runs a short self-test of the sandbox while the server starts. Programs run only after the self-test has
+// passed. If it fails, it is repeated, because the machine may have been too busy.
 type selfTest struct {
 	examine func(context.Context) doctor.Report
 	log     *slog.Logger
@@ -28,12 +28,12 @@ type selfTest struct {
 	done    chan struct{} // closed when the current self-test is finished
 	ended   time.Time
 	report  doctor.Report
-	all     string                       // why nothing may run, "" if it may
-	refused map[runtimes.Language]string // reason why a language may not run
+	all     string                       // reason why no program may run; "" if programs may run
+	refused map[runtimes.Language]string // reason why programs of a language may not run
 }
 
 const (
-	examinationTime = 30 * time.Second // time limit of a self-test, sufficient for a very busy machine
+	examinationTime = 30 * time.Second // time limit of a self-test; long enough for a very busy machine
 	askAgain        = 5 * time.Second
 )
 
@@ -68,7 +68,7 @@ func (p *selfTest) conclude(r doctor.Report) {
 	defer p.mu.Unlock()
 	p.report, p.ended, p.all, p.refused = r, time.Now(), "", map[runtimes.Language]string{}
 	for _, c := range r.Checks {
-		if c.Verdict != doctor.Fail || r.Level == sandbox.LevelNone { // in that case the sandbox itself rejects runs with a reason
+		if c.Verdict != doctor.Fail || r.Level == sandbox.LevelNone { // If the level is none, the sandbox itself rejects runs with a reason.
 			continue
 		}
 		why := fmt.Sprintf("%s: %s %s", c.Name, c.Evidence, c.Fix)
@@ -92,7 +92,8 @@ func (p *selfTest) conclude(r doctor.Report) {
 		slog.Int("passed", r.Passed), slog.Int("reduced", r.Reduced), slog.Int("failed", r.Failed), slog.String("why", p.first()))
 }
 
-// first returns a reason why no program may run, else a reason why the programs of one language may not run, else "".
+// first returns the reason why no program may run. If there is none, it returns the reason why the programs of one
+// language may not run, or "".
 func (p *selfTest) first() string {
 	why := p.all
 	for _, other := range p.refused {
@@ -103,13 +104,13 @@ func (p *selfTest) first() string {
 	return why
 }
 
-// wait blocks until programs of a language may run. It returns an error if they may not.
+// wait blocks until programs of a language may run. If they may not run, it returns an error.
 func (p *selfTest) wait(ctx context.Context, language runtimes.Language) error {
 	for asked := false; ; {
 		p.mu.Lock()
 		if !p.begun {
 			p.mu.Unlock()
-			return nil // no self-test is required
+			return nil // No self-test is required.
 		}
 		done, why := p.done, p.why(language)
 		if done == nil && why != "" && !asked && time.Since(p.ended) > askAgain {
@@ -136,12 +137,12 @@ func (p *selfTest) why(language runtimes.Language) string {
 		return p.all
 	}
 	if language == runtimes.TypeScript {
-		language = runtimes.JavaScript // one engine runs both languages
+		language = runtimes.JavaScript // One engine runs both languages.
 	}
 	return p.refused[language]
 }
 
-// level returns own, the level that the sandbox reports. If the self-test failed, it returns the level none.
+// level returns own, which is the level that the sandbox reports. If the self-test failed, it returns the level none.
 func (p *selfTest) level(own sandbox.Level) sandbox.Level {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +161,7 @@ func (p *selfTest) refusal(language runtimes.Language) string {
 	return p.why(language)
 }
 
-// result waits for a running self-test and returns its report.
+// result waits until a running self-test has ended, and returns the report.
 func (p *selfTest) result(ctx context.Context) (doctor.Report, error) {
 	for {
 		p.mu.Lock()
@@ -183,8 +184,9 @@ func (p *selfTest) close() error {
 	return nil
 }
 
-// proved wraps a runtime so that programs run only after the self-test has passed. It also rejects runs in the workspace
-// that is reserved for the self-test, because that workspace may reach all hosts. The self-test calls engines directly.
+// proved wraps a runtime so that programs run only after the self-test has passed. It also rejects runs in the
+// workspace that is reserved for the self-test, because runs in that workspace may reach all hosts. The self-test calls
+// the engines directly.
 type proved struct {
 	runtimes.Runtime
 	selfTest *selfTest
@@ -201,7 +203,7 @@ func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (
 	}
 	err := p.selfTest.wait(ctx, language)
 	if ctx.Err() != nil {
-		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // that is how the run ended, and no failure of ours
+		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // the run ended because it was cancelled, not because the server failed
 	}
 	if err != nil {
 		return runtimes.Outcome{}, err

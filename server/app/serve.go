@@ -19,10 +19,10 @@ const (
 	headerTimeout  = 5 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
-	farewell       = 5 * time.Second // time limit for sending the last answers, after the last run has ended
+	farewell       = 5 * time.Second // time limit for sending the last answers after the last run has ended
 )
 
-// Listen opens the configured address. Its error says how to fix the problem.
+// Listen opens the configured address. If that fails, the error explains the fix.
 func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	var l net.ListenConfig
 	listener, err := l.Listen(ctx, "tcp", a.Config.Listen)
@@ -39,10 +39,10 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests until ctx ends. Then /ready answers 503, but other requests are still answered during the
-// configured delay, in which load balancers notice the 503. After the delay, Serve accepts no new requests. It waits for
-// running programs during the configured grace period, and then interrupts the others. It returns when every run is
-// stored and every answer is sent.
+// Serve answers requests until ctx ends. It then stops in three steps. First, /ready answers 503 during the configured
+// delay, while other requests are still answered, so that load balancers notice the 503. Then Serve accepts no new
+// requests, and waits for running programs during the configured grace period. Finally it interrupts the remaining
+// programs. It returns when every run is stored and every answer is sent.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	closeDebug, err := a.serveDebug(ctx)
 	if err != nil {
@@ -91,34 +91,34 @@ func (a *App) leave(failed <-chan error) error {
 	}
 }
 
-// sendBuffer is the size in bytes of a connection's send buffer in the kernel. It limits the memory for a client that does
-// not read, which would otherwise be several megabytes. The kernel doubles the value.
+// sendBuffer is the size in bytes of a connection's send buffer in the kernel. Without it, a client that does not read
+// would use several megabytes of memory. The kernel doubles the value.
 const sendBuffer = 512 << 10
 
 func limitSendBuffer(ctx context.Context, conn net.Conn) context.Context {
-	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok { // a TCP connection, or one around it
-		_ = tcp.SetWriteBuffer(sendBuffer) // without the limit the connection still works
+	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok { // This is a TCP connection, or a wrapper of one.
+		_ = tcp.SetWriteBuffer(sendBuffer) // Without the limit, the connection still works.
 	}
 	return ctx
 }
 
-// drain shuts down the server. It first waits for the runs and answers that the server has accepted.
+// drain shuts down the server. It first waits for runs and answers that the server has already accepted.
 func (a *App) drain(ctx context.Context, server *http.Server, finishKafka func(context.Context)) {
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("runs", a.runs.Live()))
-	a.changes.Close() // ends the streams of changes, which would otherwise stay open
+	a.changes.Close() // End the streams of changes, which would otherwise stay open.
 	limit, cancel := context.WithTimeout(ctx, a.Config.ShutdownGrace+farewell)
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() { answered <- server.Shutdown(limit) }()
 	a.awaitRuns(ctx)
-	a.runs.Close() // interrupts and stores the remaining runs; their callers get an answer
+	a.runs.Close() // Interrupt and store the remaining runs; their callers get an answer.
 	sockets, cut := context.WithTimeout(ctx, farewell)
 	defer cut()
 	finishKafka(sockets)
 	a.stream.Close(sockets)
 	if err := <-answered; err != nil {
 		a.Log.LogAttrs(ctx, slog.LevelWarn, "closed connections of slow clients", slog.Any("error", err))
-		_ = server.Close() // the listener is already closed
+		_ = server.Close() // The listener is already closed.
 	}
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopped")
 }
@@ -141,7 +141,7 @@ func (a *App) awaitRuns(ctx context.Context) {
 // Handler returns the HTTP handler of all routes, for callers in the same process.
 func (a *App) Handler() http.Handler { return a.handler }
 
-// URL returns the address at which this machine reaches the server.
+// URL returns the address at which programs on this machine reach the server.
 func (a *App) URL(listening net.Addr) string {
 	if a.Config.PublicURL != "" {
 		return a.Config.PublicURL
@@ -149,7 +149,7 @@ func (a *App) URL(listening net.Addr) string {
 	return localURL(listening) + a.Config.BasePath
 }
 
-// localURL returns a loopback address for a server that listens on all interfaces.
+// localURL returns the URL of an address. For a server that listens on all interfaces, it uses a loopback address.
 func localURL(listening net.Addr) string {
 	addr, err := netip.ParseAddrPort(listening.String())
 	if err != nil {
@@ -164,8 +164,8 @@ func localURL(listening net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// names returns the host names that requests may use: the configured ones and that of the listen address. The address of
-// all interfaces is excluded, because browsers let any page reach this machine as 0.0.0.0.
+// names returns the host names that requests may use. These are the configured names and the name in the listen
+// address. The address of all interfaces is not allowed, because browsers let any page reach this machine as 0.0.0.0.
 func (a *App) names() []string {
 	names := append([]string(nil), a.Config.Hosts...)
 	host, _, err := net.SplitHostPort(a.Config.Listen)

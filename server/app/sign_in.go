@@ -22,11 +22,11 @@ func (a *App) signInProvider() *oidc.Service {
 	return a.provider
 }
 
-// delegates reports whether MCP addresses accept access tokens of the OpenID provider. A token contains the address that
-// it was issued for. To compare it, the server needs a configured public URL.
+// delegates reports whether MCP addresses accept access tokens of the OpenID provider. This requires a configured
+// public URL, because a token contains the address for which it was issued, and the server must compare this address.
 func (a *App) delegates() bool { return a.Config.OIDC.Issuer != "" && a.Config.PublicURL != "" }
 
-// tokenProvider returns the provider that verifies access tokens, nil if access tokens are refused.
+// tokenProvider returns the provider that verifies access tokens, or nil if access tokens are refused.
 func (a *App) tokenProvider() access.Provider {
 	if !a.delegates() {
 		return nil
@@ -34,7 +34,8 @@ func (a *App) tokenProvider() access.Provider {
 	return a.signInProvider()
 }
 
-// delegations returns the service that finds the person behind an access token, nil if access tokens are refused.
+// delegations returns the service that finds the person to whom an access token belongs, or nil if access tokens are
+// refused.
 func (a *App) delegations() gate.Delegations {
 	if !a.delegates() {
 		return nil
@@ -42,8 +43,8 @@ func (a *App) delegations() gate.Delegations {
 	return a.access
 }
 
-// mcpIssuer returns the URL of the OpenID provider at which MCP clients sign in, and the scopes that they request. The URL
-// is "" if access tokens are refused.
+// mcpIssuer returns the URL of the OpenID provider at which MCP clients sign in, and the scopes that the clients
+// request. If access tokens are refused, the URL is "".
 func (a *App) mcpIssuer() (issuer string, scopes []string) {
 	if !a.delegates() {
 		return "", nil

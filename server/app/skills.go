@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// openSkills opens the directory of skills and loads the skills in the background. The server may become ready earlier;
-// until the skills are loaded, a request for a skill waits.
+// openSkills opens the directory of skills and loads the skills in the background. The server may be ready before the
+// skills are loaded; a request for a skill then waits.
 func (a *App) openSkills(ctx context.Context) error {
 	dir, err := filepath.Abs(skillsFolder(a.Config))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// statusProvider provides the version and the state of the server to the APIs.
+// statusProvider tells the APIs the version and the state of the server.
 type statusProvider struct {
 	app *App
 
@@ -23,13 +23,14 @@ type statusProvider struct {
 	looked time.Time
 	loaded bool
 	skills int
-	done   chan struct{} // closed when the query in progress ends; nil for none
+	done   chan struct{} // closed when the query in progress ends; nil if no query is in progress
 }
 
-// lookEvery is the minimum interval between two counts of the skills for /health, however often clients poll it.
+// lookEvery is the minimum interval between two counts of the skills for /health. It applies however often clients
+// request /health.
 const lookEvery = 5 * time.Second
 
-// lookFor is the maximum time that /health waits for that count.
+// lookFor is the maximum time that /health waits for the count of the skills.
 const lookFor = time.Second
 
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
@@ -143,8 +144,8 @@ func (h *statusProvider) Serving() error {
 	return h.app.store.Ready()
 }
 
-// ReadOnly returns the reason why the server cannot write to its database, "" if it can. err is the error of an attempted
-// write.
+// ReadOnly returns the reason why the server cannot write to its database, or "" if it can. err is the error of an
+// attempted write.
 func (a *App) ReadOnly(err error) string {
 	doc := problem.Of(err)
 	if err == nil || doc.Code != fault.StorageUnavailable {
@@ -153,8 +154,8 @@ func (a *App) ReadOnly(err error) string {
 	return doc.Detail
 }
 
-// look reports whether the registry responds, and the number of installed skills. If the query does not end within
-// lookFor, it reports that the registry does not respond.
+// look reports whether the registry responds, and returns the number of installed skills. If the query does not end
+// within lookFor, the registry counts as not responding.
 func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
 	if h.done == nil && (h.looked.IsZero() || h.app.Now().Sub(h.looked) >= lookEvery) {

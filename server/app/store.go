@@ -17,7 +17,8 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// DatabaseURL returns the URL of the configured database, or that of a SQLite database in the data directory.
+// DatabaseURL returns the URL of the configured database. If none is configured, it returns the URL of a SQLite
+// database in the data directory.
 func DatabaseURL(c config.Config) string {
 	if c.DatabaseURL != "" {
 		return c.DatabaseURL
@@ -26,7 +27,7 @@ func DatabaseURL(c config.Config) string {
 }
 
 // openStore opens the database and cleans up after a server process that did not shut down cleanly. It marks unfinished
-// runs as interrupted, and releases idempotency keys without an answer so that clients can retry.
+// runs as interrupted. It also releases idempotency keys that have no answer yet, so that clients can retry.
 func (a *App) openStore(ctx context.Context) error {
 	if err := a.refuseRestoring(); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.bucket = files
-	local, err := blobs.Open(filepath.Join(a.Config.Data, "blobs")) // also before a move to a bucket
+	local, err := blobs.Open(filepath.Join(a.Config.Data, "blobs")) // Open the directory even if a bucket is configured, because files may not have been moved to the bucket yet.
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (a *App) openStore(ctx context.Context) error {
 		}
 	}
 	if n, err := local.SweepLeftovers(); err != nil {
-		a.Log.LogAttrs(ctx, slog.LevelWarn, "remove files of writes that were killed", slog.Any("error", err)) // a full or read-only disk
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "remove files of writes that were killed", slog.Any("error", err)) // A full or read-only disk can cause this error.
 	} else if n > 0 {
 		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed files of writes that were killed", slog.Int("files", n))
 	}
@@ -80,21 +81,22 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-// keyDrafts lists incomplete key files. They remain if a process is killed while it writes keys, and are never read.
+// keyDrafts lists incomplete key files. Such a file remains if a process is killed while it writes keys. It is never
+// read.
 func keyDrafts(dir string) []string {
-	found, _ := filepath.Glob(filepath.Join(dir, keysFile+".next-*")) // the pattern is correct
+	found, _ := filepath.Glob(filepath.Join(dir, keysFile+".next-*")) // The error is impossible: the pattern is valid.
 	return found
 }
 
-// missing returns an error if the data directory was used before but has no database. Creating a new database would hide
-// the loss of agents and secrets.
+// missing returns an error if the data directory was used before but has no database. A new database would hide the
+// loss of agents and secrets.
 func (a *App) missing(files *blobs.Folder) error {
 	path, ok := strings.CutPrefix(DatabaseURL(a.Config), "sqlite:")
 	if !ok {
 		return nil
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // the store explains other errors
+		return nil // The store explains other errors.
 	}
 	kept := ""
 	if empty, err := files.Empty(); err != nil || !empty {
@@ -114,13 +116,13 @@ const (
 	noteUsesEvery = time.Minute
 )
 
-// sweep removes expired records at startup and then regularly.
+// sweep removes expired records when the server starts, and then regularly.
 func (a *App) sweep(ctx context.Context) error {
 	a.again(ctx, "sweeper", sweepEvery, a.ifLeading(a.sweepOnce), func() error { return nil })
 	return nil
 }
 
-// ifLeading wraps work so that only one server of a shared database does it: the one that started first.
+// ifLeading wraps work so that only one server of a shared database does it, which is the server that started first.
 func (a *App) ifLeading(work func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
 		if a.store.Leads() {
@@ -129,18 +131,18 @@ func (a *App) ifLeading(work func(context.Context)) func(context.Context) {
 	}
 }
 
-// sweepApprovalsEvery is the interval at which requests for approval expire, and at which delayed approvals are carried
-// out.
+// sweepApprovalsEvery is the interval at which expired requests for approval are ended and delayed approvals are
+// carried out.
 const sweepApprovalsEvery = 5 * time.Second
 
 // sweepApprovals regularly ends requests for approval that have expired. It also carries out approved requests that an
-// earlier server process did not finish.
+// earlier process of the server did not finish.
 func (a *App) sweepApprovals(ctx context.Context) error {
 	a.again(ctx, "approvals", sweepApprovalsEvery, a.ifLeading(a.approvals.Sweep), func() error { return nil })
 	return nil
 }
 
-// noteUses stores the time of each token's last use, regularly and when the app is closed.
+// noteUses regularly stores the time of last use of each token. It does so again when the app is closed.
 func (a *App) noteUses(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	a.again(ctx, "uses of tokens", noteUsesEvery, func(ctx context.Context) {
@@ -151,7 +153,7 @@ func (a *App) noteUses(ctx context.Context) error {
 	return nil
 }
 
-// again calls work immediately and then at each interval, until the app is closed. Then it calls last.
+// again calls work immediately and then at each interval, until the app is closed. At the end it calls last.
 func (a *App) again(ctx context.Context, name string, every time.Duration, work func(context.Context), last func() error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -196,8 +198,8 @@ func (a *App) sweepOnce(ctx context.Context) {
 	a.removeOld(ctx)
 }
 
-// collectGarbage removes unused data of all workspaces that is older than the configured age. It does nothing if none is
-// configured.
+// collectGarbage removes unused data of all workspaces that is older than the configured age. If no age is configured,
+// it does nothing.
 func (a *App) collectGarbage(ctx context.Context) {
 	if a.Config.GCOlder == 0 {
 		return
@@ -220,9 +222,10 @@ func (a *App) collectGarbage(ctx context.Context) {
 }
 
 const (
-	// examinedAtOnce is the number of runs examined per transaction, so that other writers wait only briefly.
+	// examinedAtOnce is the number of runs that one transaction examines. It is small, so that other writers wait only
+	// briefly.
 	examinedAtOnce = 200
-	// removedAtOnce is the number of smaller rows removed per transaction.
+	// removedAtOnce is the number of smaller rows that one transaction removes.
 	removedAtOnce = 2000
 	// runsKept is the number of newest runs of each version and draft that are never removed.
 	runsKept = 100

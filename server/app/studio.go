@@ -33,7 +33,7 @@ import (
 	"github.com/atelier-run/atelier/studio/usage"
 )
 
-// openStudio connects the packages of the studio layer.
+// openStudio opens the services of the studio layer and connects them.
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	a.resolver = resolver
@@ -100,11 +100,11 @@ func (a *App) openStudio(context.Context) error {
 	return nil
 }
 
-// reattachEvery is the interval at which a server looks for runs to continue: runs whose programs run at a remote service
-// and whose server process has ended.
+// reattachEvery is the interval at which a server looks for runs to continue. These are runs at remote services whose
+// server process has ended.
 const reattachEvery = 3 * time.Second
 
-// work starts the processing of tasks. On shutdown it stops before runs are interrupted.
+// work starts the processing of tasks. On shutdown, the processing stops before runs are interrupted.
 func (a *App) work(ctx context.Context) error {
 	a.tasks.Begin(ctx)
 	a.again(ctx, "runs elsewhere", reattachEvery, a.runs.Reattach, func() error { return nil })
@@ -112,7 +112,7 @@ func (a *App) work(ctx context.Context) error {
 	return nil
 }
 
-// policyService returns the external policy service, nil if there is none.
+// policyService returns the external policy service, or nil if none is configured.
 func (a *App) policyService() approvals.Asker {
 	p := a.Config.Policy
 	if p.URL == "" {
@@ -123,7 +123,8 @@ func (a *App) policyService() approvals.Asker {
 	return service
 }
 
-// newModels returns the service through which workspaces use the language model. If none is configured, it refuses requests.
+// newModels returns the service through which workspaces use the language model. If no model is configured, the service
+// refuses requests.
 func (a *App) newModels() *llm.Service {
 	c := a.Config.LLM
 	o := llm.Options{Name: c.Model, Allowed: c.Workspaces, PerMonth: c.TokensPerMonth, Store: a.store, Ledger: a.store, Workspaces: a.store, Budgets: a.budgets, Now: a.now}
@@ -165,12 +166,12 @@ func (a *App) newAssistant() *assist.Service {
 func (a *App) follow(ctx context.Context, actor registry.Actor, run string, from int64) (streamapi.Follower, error) {
 	f, err := a.runs.Follow(ctx, actor, run, from)
 	if err != nil {
-		return nil, err // not f: a nil *Follower in an interface is not nil
+		return nil, err // Do not return f here: an interface that contains a nil *Follower is not nil.
 	}
 	return f, nil
 }
 
-// meter counts runs in the metrics.
+// meter counts ended runs in the metrics.
 type meter struct{ metrics *telemetry.Metrics }
 
 // RunFinished implements runs.Meter.

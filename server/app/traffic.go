@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// traffic counts the network requests of programs. It is an egress.Meter.
+// traffic counts the network requests of programs. It implements egress.Meter.
 type traffic struct {
 	allowed, denied, failed, bytes atomic.Int64
 }

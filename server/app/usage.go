@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// measureStorageEvery is the interval at which the storage of all workspaces is measured. It is long, because a
-// measurement reads the sizes of all rows.
+// measureStorageEvery is the interval at which the storage of all workspaces is measured. The interval is long, because
+// a measurement reads the sizes of all rows.
 const measureStorageEvery = 12 * time.Hour
 
 // prices returns the price of each meter.
@@ -21,7 +21,7 @@ func prices(c config.Usage) registry.Prices {
 	}
 }
 
-// warnEvery is the interval at which budgets are compared with the usage of finished runs.
+// warnEvery is the interval at which budgets are compared with the usage.
 const warnEvery = 2 * time.Second
 
 // warnBudgets regularly records warnings for budgets that are nearly or fully used.
@@ -30,8 +30,8 @@ func (a *App) warnBudgets(ctx context.Context) error {
 	return nil
 }
 
-// measureStorage regularly measures the storage of all workspaces, also of those whose usage nobody reads. The first
-// measurement is one interval after startup, so that it does not slow down the first runs.
+// measureStorage regularly measures the storage of all workspaces, even of workspaces whose usage nobody reads. It
+// first measures one interval after the start, so that it does not slow down the first runs.
 func (a *App) measureStorage(ctx context.Context) error {
 	started := false
 	a.again(ctx, "storage meter", measureStorageEvery, func(ctx context.Context) {

@@ -15,8 +15,8 @@ import (
 // deliverEvery is the interval at which due webhooks are sent.
 const deliverEvery = time.Second
 
-// approvalNotice returns the function that creates webhook messages about requests for approval, nil if no webhook is
-// configured.
+// approvalNotice returns the function that creates webhook messages about requests for approval, or nil if no webhook
+// is configured.
 func (a *App) approvalNotice() registry.Notice {
 	if a.Config.Approvals.Webhook == "" {
 		return nil
@@ -24,7 +24,7 @@ func (a *App) approvalNotice() registry.Notice {
 	return webhook.Notice(a.studio(), a.newID, a.now)
 }
 
-// budgetNotice returns the function that creates webhook messages about budgets, nil if no webhook is configured.
+// budgetNotice returns the function that creates webhook messages about budgets, or nil if no webhook is configured.
 func (a *App) budgetNotice() budgets.Notice {
 	if a.Config.Approvals.Webhook == "" {
 		return nil
@@ -37,8 +37,8 @@ func (a *App) studio() string {
 	return cmp.Or(a.Config.PublicURL, "http://"+a.Config.Listen+a.Config.BasePath) + "/studio"
 }
 
-// deliverWebhooks sends the stored webhook messages about approvals and budgets. It also sends messages that an earlier
-// server process did not deliver.
+// deliverWebhooks regularly sends the stored webhook messages about approvals and budgets. It also sends messages that
+// an earlier process of the server stored but did not deliver.
 func (a *App) deliverWebhooks(ctx context.Context) error {
 	c := a.Config.Approvals
 	if c.Webhook == "" {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// printed is embedded in every command that prints a result. It has the flag --json.
+// printed is embedded in every command that prints a result. It adds the flag --json.
 type printed struct {
 	JSON bool `name:"json" help:"Print JSON: an array for a list, the object for anything else."`
 }
 
-// result prints the value as JSON if --json is set. Otherwise it calls tell, which prints text.
+// result prints the value as JSON if --json is set. Otherwise it calls tell, which prints the value as text.
 func (o printed) result(p Process, value any, tell func() error) error {
 	if !o.JSON {
 		return tell()
@@ -36,8 +36,8 @@ type asked struct {
 	remote
 }
 
-// ask connects, sends the request and prints the answer. With --json it prints the answer's JSON, or null if the answer has
-// no body. Otherwise it calls tell with the answer.
+// ask connects to a server, sends the request and prints the answer. With --json it prints the answer's JSON, or null
+// if the answer has no body. Otherwise it calls tell with the answer.
 func (a asked) ask(ctx context.Context, p Process, method, path string, body any, tell func(answer json.RawMessage) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		answer := json.RawMessage("null")
@@ -48,7 +48,7 @@ func (a asked) ask(ctx context.Context, p Process, method, path string, body any
 	})
 }
 
-// change connects and sends a change that has no answer. With --json it prints null.
+// change connects to a server and sends a change whose answer is empty. With --json it prints null.
 func (a asked) change(ctx context.Context, p Process, method, path string, body any) error {
 	return a.with(ctx, p, func(c *client) error { return a.changed(ctx, p, c, method, path, body) })
 }
@@ -60,7 +60,7 @@ func (a asked) changed(ctx context.Context, p Process, c *client, method, path s
 	return a.result(p, nil, func() error { return nil })
 }
 
-// optional returns the destination of an answer, or nil for a deletion, which has no body.
+// optional returns where to decode an answer. For a deletion it returns nil, because the answer has no body.
 func optional(answer *json.RawMessage, method string) any {
 	if method == http.MethodDelete {
 		return nil
@@ -76,8 +76,8 @@ func (a printed) print(p Process, answer json.RawMessage, tell func(answer json.
 	return err
 }
 
-// itemsOf returns the array items of an answer that is a list, and any other answer unchanged. So --json prints every list
-// as one array. Lists that are always answered in pages are read with the function list instead.
+// itemsOf returns the array items if an answer is a list; it returns any other answer unchanged. This way --json prints
+// every list as one array. Lists with several pages are read with the function list instead.
 func itemsOf(answer json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(answer, &members) != nil || !strings.HasPrefix(string(members["items"]), "[") {
@@ -91,7 +91,8 @@ func itemsOf(answer json.RawMessage) json.RawMessage {
 	return members["items"]
 }
 
-// list reads all pages of a list, up to limit items. It prints the items as one JSON array if --json is set, else with tell.
+// list reads all pages of a list, up to limit items. If --json is set, it prints the items as one JSON array; otherwise
+// it calls tell.
 func list[T any](ctx context.Context, p Process, a asked, path string, query url.Values, limit int, tell func(items []T) error) error {
 	return a.with(ctx, p, func(c *client) error {
 		items, err := all[json.RawMessage](ctx, c, path, query, limit)
@@ -117,7 +118,7 @@ func (r remote) with(ctx context.Context, p Process, work func(c *client) error)
 	return r.withFolder(ctx, p, "", work)
 }
 
-// withFolder is like with for a command that works on a folder whose agent.yaml may name a server.
+// withFolder does the same as with, for a command that works on a folder. The folder's agent.yaml may name a server.
 func (r remote) withFolder(ctx context.Context, p Process, folder string, work func(c *client) error) (err error) {
 	server, closing, err := r.connect(ctx, p, folder)
 	if err != nil {
@@ -127,7 +128,7 @@ func (r remote) withFolder(ctx context.Context, p Process, folder string, work f
 	return work(server)
 }
 
-// read decodes an answer.
+// read decodes the JSON of an answer.
 func read(answer json.RawMessage, into any) error {
 	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("read the server's answer: %w", err)
@@ -143,7 +144,7 @@ func (p Process) say(format string, args ...any) error {
 	return err
 }
 
-// print prints a result, which programs may read, to stdout.
+// print prints a result to stdout. Programs may read the result.
 func (p Process) print(text string) error {
 	_, err := fmt.Fprintln(p.Stdout, lines(text))
 	return err

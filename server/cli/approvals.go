@@ -82,7 +82,8 @@ func (c *approvalsShow) run(ctx context.Context, p Process) error {
 	})
 }
 
-// printComparison adds rows with the changes of a program that waits for approval, and with the findings about it.
+// printComparison adds rows to the table: the changes of a program that waits for approval, and the findings about the
+// program.
 func printComparison(t table, d approvals.Details) {
 	if d.Comparison != nil {
 		t.row("compared with", or(d.Comparison.With, "nothing, because no version counts as approved"))
@@ -188,7 +189,7 @@ func (c *approvalDeliveries) run(ctx context.Context, p Process) error {
 // pollEvery is the interval at which a waiting command asks the server for the decision.
 const pollEvery = time.Second
 
-// awaitApproval waits until a person has approved or denied a run.
+// awaitApproval waits until a person has decided whether a run may start.
 func awaitApproval(ctx context.Context, server *client, run string) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -208,7 +209,7 @@ func awaitApproval(ctx context.Context, server *client, run string) error {
 	}
 }
 
-// approvers describes the people who may decide about a request.
+// approvers returns a text about the people who may decide a request.
 func approvers(names []string) string {
 	if len(names) == 0 {
 		return "an approver, but no member of the workspace may approve it"
@@ -216,7 +217,7 @@ func approvers(names []string) string {
 	return "an approver (" + strings.Join(names, ", ") + ")"
 }
 
-// approvalLink returns the address of a request in the Studio, where a person can decide.
+// approvalLink returns the address of the page in the Studio on which a person can decide a request.
 func approvalLink(server *client, id string) string {
 	return server.base + "/studio/approvals/" + url.PathEscape(id)
 }

@@ -43,7 +43,7 @@ func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// open opens a file, or stdin for -.
+// open opens a file for reading. The name - means stdin.
 func (p Process) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(p.Stdin), nil
@@ -51,7 +51,7 @@ func (p Process) open(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// writeWhole replaces a file by a complete new one. On an error, it leaves the existing file unchanged.
+// writeWhole replaces a file by a complete new file. If an error occurs, the existing file stays unchanged.
 func writeWhole(path string, content io.Reader) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".atelier-*")
 	if err != nil {

@@ -43,7 +43,7 @@ func (c *assistToolCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// toolReference returns the reference by which a person finds a tool, with a hint if it must be copied first.
+// toolReference returns the reference of a tool for the output. It adds a hint if the tool must be copied before use.
 func toolReference(t toolmaker.Tool) string {
 	switch {
 	case t.Publisher != "":

@@ -37,7 +37,7 @@ func (c *backupCreate) run(ctx context.Context, p Process) error {
 	var m backup.Manifest
 	if c.Keys == "-" {
 		m, err = c.keysToStdout(ctx, p, settings)
-		p.Stdout = p.Stderr // stdout must contain only the keys
+		p.Stdout = p.Stderr // Print everything else to stderr, because stdout must contain only the keys.
 	} else {
 		m, err = app.CreateBackup(ctx, settings, c.Dir, c.Keys, p.Version, p.quietLog())
 	}
@@ -52,7 +52,7 @@ func (c *backupCreate) run(ctx context.Context, p Process) error {
 
 // keysToStdout creates a backup and writes the keys of secrets to stdout.
 func (c *backupCreate) keysToStdout(ctx context.Context, p Process, settings config.Config) (m backup.Manifest, err error) {
-	dir, err := os.MkdirTemp("", "atelier-keys-") // only this user can enter it
+	dir, err := os.MkdirTemp("", "atelier-keys-") // Only this user can enter the directory.
 	if err != nil {
 		return m, err
 	}
@@ -95,7 +95,7 @@ func (c *backupRestore) run(ctx context.Context, p Process) (err error) {
 	}
 	keys := c.Keys
 	if keys == "-" {
-		dir, err := os.MkdirTemp("", "atelier-keys-") // only this user can enter it
+		dir, err := os.MkdirTemp("", "atelier-keys-") // Only this user can enter the directory.
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (c *backupRestore) run(ctx context.Context, p Process) (err error) {
 	return c.result(p, m, func() error { return p.described("restored", c.Dir, m) })
 }
 
-// described prints what a backup contains.
+// described prints the contents of a backup.
 func (p Process) described(done, dir string, m backup.Manifest) error {
 	n := m.Snapshot.Counts
 	_, err := fmt.Fprintf(p.Stdout, "%s %d agents, %d versions, %d runs and %d secrets in %d files with %d bytes: %s, made at %s by Atelier %s from %s\n",

@@ -17,18 +17,18 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// baseFile is the file in a folder that records the draft that was last pulled or pushed. Its name starts with a dot, so
-// it is not treated as a file of the agent.
+// baseFile is the file in a folder that records the draft as it was last pulled or pushed. Its name starts with a dot,
+// so that it does not become a file of the agent.
 const baseFile = ".atelier.json"
 
-// base is the draft that was last pulled into a folder or pushed from it.
+// base is the draft as it was last pulled into a folder or pushed from the folder.
 type base struct {
 	Agent    string                   `json:"agent"` // ID
 	Revision int64                    `json:"revision"`
-	Files    map[string]registry.File `json:"files"` // with agent.yaml
+	Files    map[string]registry.File `json:"files"` // all files of the folder, including agent.yaml
 }
 
-// readBase returns the base of a folder. It returns false if the folder has no base, or a base of another agent.
+// readBase returns the base of a folder. If the folder has no base, or a base of another agent, it returns false.
 func readBase(folder fs.FS, agent string) (base, bool, error) {
 	text, err := fs.ReadFile(folder, baseFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func (b base) write(root *os.Root) error {
 	return replace(root, baseFile, append(text, '\n'))
 }
 
-// replace writes a new file and renames it to name. So a symbolic link of that name is replaced and not followed.
+// replace writes a new file and renames it to name. A symbolic link with this name is replaced and not followed.
 func replace(root *os.Root, name string, text []byte) error {
 	temporary := name + ".new"
 	if err := root.WriteFile(temporary, text, 0o600); err != nil {
@@ -65,8 +65,8 @@ func replace(root *os.Root, name string, text []byte) error {
 	return nil
 }
 
-// showThreeWay prints the changes of the folder and of the draft since their common base: for each file, which side changed
-// it, and whether the changes are in different places.
+// showThreeWay prints the changes of the folder and of the draft since their common base. For each file it prints which
+// side changed the file, and whether the changes can be merged.
 func showThreeWay(out io.Writer, from, yours, theirs map[string]registry.File) {
 	paths := slices.AppendSeq(changed(from, yours), slices.Values(changed(from, theirs)))
 	slices.Sort(paths)

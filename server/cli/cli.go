@@ -21,40 +21,40 @@ import (
 
 // Process contains the arguments, the streams and the environment of the process that a command uses.
 type Process struct {
-	Args    []string // without the program's name
+	Args    []string // arguments without the program's name
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Getenv  func(string) string
-	Environ []string // NAME=VALUE
+	Environ []string // environment variables in the form NAME=VALUE
 	Version string
 	Studio  fs.FS // output of the web build
 	Samples fs.FS
-	Skills  fs.FS  // bundled skills; nil for none
-	Exe     string // the binary that is started in jails; "" is the running one
+	Skills  fs.FS  // bundled skills; nil if there are none
+	Exe     string // path of the binary that is started in jails; "" means the running binary
 
 	grammar *kong.Application
 }
 
-// Exit codes.
+// These are the exit codes.
 const (
 	fine     = 0
-	failed   = 1 // the program failed, or another error
+	failed   = 1 // the program failed, or another error occurred
 	misuse   = 2
-	refused  = 3 // the request, or a file that it needs, was refused
-	waits    = 3 // run, publish: a person must approve first
-	noAccess = 4 // the server is unreachable, or does not accept the token
-	stale    = 5 // push: the draft was saved since the folder was pulled
+	refused  = 3 // the request, or a file that the request needs, was refused
+	waits    = 3 // for run and publish: a person must approve first
+	noAccess = 4 // the server cannot be reached, or does not accept the token
+	stale    = 5 // for push: the draft was saved after the folder was pulled
 )
 
-// description is the text at the top of --help.
+// description is the text at the top of the output of --help.
 const description = "A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools.\n\n" +
 	"Exit codes: 0 success; 1 the program failed, or another error; 2 wrong usage; 3 the request was refused, or waits for a person; " +
 	"4 the server is unreachable or does not accept the token; 5 push: the draft was saved since the folder was pulled. " +
 	"doctor has codes of its own: see its help.\n\n" +
 	"ATELIER_SERVER and ATELIER_TOKEN set the server and the token of all commands that call a server."
 
-// grammar defines all commands; the parser fills it in.
+// grammar defines all commands. The parser sets its fields from the command line.
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
@@ -120,7 +120,7 @@ type runner interface {
 	run(ctx context.Context, p Process) error
 }
 
-// misused is an error in the command line that the user typed, such as a wrong flag.
+// misused is an error in the command line that the user typed, such as an unknown flag.
 type misused struct{ error }
 
 func misusedf(format string, args ...any) error { return misused{fmt.Errorf(format, args...)} }
@@ -130,13 +130,14 @@ type unreachable struct{ error }
 
 func (u unreachable) Unwrap() error { return u.error }
 
-// errTold is returned by a command that has already printed its error.
+// errTold is returned by a command that has already printed its error message.
 var errTold = errors.New("the error is already printed")
 
-// left is the value of the panic that ends the parser after it has printed the help. It contains the exit code.
+// left is the value with which the parser panics after it has printed the help. Main recovers it; it contains the exit
+// code.
 type left struct{ code int }
 
-// Main runs one command and returns its exit code, one of the constants above.
+// Main runs one command and returns its exit code, which is one of the constants above.
 func Main(ctx context.Context, p Process) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -175,7 +176,7 @@ func Main(ctx context.Context, p Process) (code int) {
 // report prints an error to stderr and returns the exit code.
 func (p Process) report(err error) int { return p.reportOf(err, nil) }
 
-// reportOf is like report, and replaces the JSON fields in an error message by the flags of the command.
+// reportOf does the same as report. It also replaces JSON fields in an error message by the flags of the command.
 func (p Process) reportOf(err error, names fields) int {
 	var wrong misused
 	var faults config.Faults
@@ -198,13 +199,13 @@ func (p Process) reportOf(err error, names fields) int {
 	return codeOf(err)
 }
 
-// codeOf returns the exit code of an error without an exit code of its own.
+// codeOf returns the exit code for an error that does not set an exit code.
 func codeOf(err error) int {
 	var away unreachable
 	if errors.As(err, &away) {
 		return noAccess
 	}
-	switch fault.CodeOf(err) { //nolint:exhaustive // all other codes are refusals
+	switch fault.CodeOf(err) { //nolint:exhaustive // all other codes mean that the request was refused
 	case fault.Internal, fault.Cancelled:
 		return failed
 	case fault.Unauthenticated, fault.Forbidden, fault.NoWorkspace, fault.ShuttingDown:
@@ -214,7 +215,7 @@ func codeOf(err error) int {
 	}
 }
 
-// sentence formats an error for a person: the message of a fault and its details.
+// sentence formats an error for a person. For a fault it returns the message and the details.
 func sentence(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -244,7 +245,7 @@ func place(d fault.Detail) string {
 	return ""
 }
 
-// lines escapes terminal control characters line by line.
+// lines escapes the terminal control characters of a text and preserves its line breaks.
 func lines(text string) string {
 	all := strings.Split(text, "\n")
 	for i, line := range all {
@@ -253,7 +254,7 @@ func lines(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// load reads the configuration from the file, the environment and the flags that a command has.
+// load reads the configuration from the configuration file, the environment and the flags of a command.
 func (p Process) load(flags map[string]string, file string) (config.Config, error) {
 	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Environ: p.Environ, Flags: flags})
 }

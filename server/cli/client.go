@@ -22,31 +22,32 @@ import (
 type client struct {
 	base      string
 	token     string
-	workspace string // "" for the token's
+	workspace string // name of the workspace; "" means the workspace of the token
 	version   string
 	http      *http.Client
 }
 
-// newHTTP returns the HTTP client of a command. It does not follow redirects, because that would send the token to another
-// address. nil means the default transport.
+// newHTTP returns the HTTP client of a command. It does not follow redirects, because it would send the token to the
+// other address. If transport is nil, the client uses the default one.
 func newHTTP(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// redirects reports whether an answer is a redirect.
+// redirects reports whether the status of an answer is a redirect.
 func redirects(answer *http.Response) bool {
 	return answer.StatusCode >= 300 && answer.StatusCode < 400
 }
 
-// redirected returns the error for a server that redirects.
+// redirected returns the error for a server that answers with a redirect.
 func (c *client) redirected() error {
 	return unreachable{fmt.Errorf("the server %s redirects to another address; the token is not sent there; set the server's final address with --server or in the profile", c.base)}
 }
 
-// most is the maximum number of bytes read from one answer.
+// most is the maximum number of bytes that are read from one answer.
 const most = 64 << 20
 
-// exchange sends a request and calls read with a successful answer. It returns an error answer as a fault.
+// exchange sends a request with a JSON body. If the request succeeds, it calls read with the answer. Otherwise it
+// returns the error in the answer as a fault.
 func (c *client) exchange(ctx context.Context, method, path string, body any, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	if body == nil {
 		return c.transfer(ctx, method, path, nil, headers, read)
@@ -60,7 +61,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body any, he
 	return c.transfer(ctx, method, path, bytes.NewReader(text), sent, read)
 }
 
-// transfer is like exchange, but it sends the body unchanged instead of encoding it as JSON.
+// transfer does the same as exchange, but sends the body unchanged instead of encoding it as JSON.
 func (c *client) transfer(ctx context.Context, method, path string, body io.Reader, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 		}
 		return unreachable{fmt.Errorf("ask the server: %w", err)}
 	}
-	defer func() { _ = answer.Body.Close() }() // reading is finished
+	defer func() { _ = answer.Body.Close() }() // The answer was read, so an error of Close has no effect.
 	if redirects(answer) {
 		return c.redirected()
 	}
@@ -92,7 +93,7 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	return read(answer.Header, answer.Body)
 }
 
-// inFlags replaces JSON fields in the server's error messages by the flags of commands.
+// inFlags replaces JSON fields in error messages of the server by the flags of the command.
 var inFlags = strings.NewReplacer(
 	`With "ifChanged": true the answer is that version.`, `With --if-changed the command prints that version and exits with 0.`,
 	`send "acceptRegressions": true with a comment`, `add --accept-regressions with --comment`,
@@ -100,7 +101,7 @@ var inFlags = strings.NewReplacer(
 	`send "publish": true`, `add --publish`,
 )
 
-// refusal converts a problem document back into its fault.
+// refusal converts the problem document in an answer to a fault.
 func refusal(answer *http.Response) error {
 	var problem struct {
 		Code   fault.Code     `json:"code"`
@@ -115,12 +116,12 @@ func refusal(answer *http.Response) error {
 		problem.Detail += " " + inFlags.Replace(problem.Remedy)
 	}
 	if len(problem.Errors) > 0 && strings.Contains(problem.Detail, problem.Errors[0].Message) {
-		problem.Errors = nil // the skills API already includes them in the detail
+		problem.Errors = nil // The skills API repeats the errors in the detail.
 	}
 	return &fault.Error{Code: problem.Code, Message: problem.Detail, Details: problem.Errors}
 }
 
-// call sends a request and decodes the answer into out, which may be nil.
+// call sends a request and decodes the answer into out. If out is nil, the answer is ignored.
 func (c *client) call(ctx context.Context, method, path string, body, out any) error {
 	return c.exchange(ctx, method, path, body, nil, into(out))
 }

@@ -16,20 +16,20 @@ type commandInfo struct {
 	Flags       []typeable `json:"flags"`
 }
 
-// typeable describes a flag or an argument of a command.
+// typeable describes a flag or an argument that the user can type.
 type typeable struct {
 	Name        string   `json:"name"`
 	Short       string   `json:"short"`
 	Help        string   `json:"help"`
 	Placeholder string   `json:"placeholder"`
 	Default     string   `json:"default"`
-	Values      []string `json:"values"` // all that are allowed; empty for any
-	Switch      bool     `json:"switch"` // a flag without a value
+	Values      []string `json:"values"` // all allowed values; empty if any value is allowed
+	Switch      bool     `json:"switch"` // whether the flag has no value
 	Required    bool     `json:"required"`
 	Repeatable  bool     `json:"repeatable"`
 }
 
-// commandsOf lists all commands that can be run. It omits groups such as `token`, which only contain commands.
+// commandsOf lists all commands that can be run. It omits groups such as `token`, because they only contain commands.
 func commandsOf(app *kong.Application) []commandInfo {
 	var all []commandInfo
 	for _, leaf := range app.Leaves(true) {

@@ -28,7 +28,8 @@ func (c *diffCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// printDiff prints the files as a usual diff, and other changes as lines that a patch program ignores.
+// printDiff prints changed files in the unified diff format. It prints other changes as lines that a patch program
+// ignores.
 func printDiff(p Process, answer json.RawMessage) error {
 	var diff struct {
 		From, To string
@@ -59,7 +60,7 @@ func printDiff(p Process, answer json.RawMessage) error {
 	}
 	for _, s := range diff.Settings {
 		if strings.HasSuffix(s.Name, "Schema") {
-			continue // the reasons are clearer
+			continue // The reasons describe schema changes more clearly.
 		}
 		fmt.Fprintf(&text, "%s: %s → %s\n", s.Name, s.Before, s.After)
 	}

@@ -19,7 +19,7 @@ type completionCommand struct {
 	Shell string `arg:"" help:"Shell: ${enum}." enum:"bash,zsh,fish"`
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*completionCommand) Help() string {
 	return "bash: put `source <(atelier completion bash)` into ~/.bashrc. zsh: `source <(atelier completion zsh)` after compinit. " +
 		"fish: `atelier completion fish > ~/.config/fish/completions/atelier.fish`. Names of agents come from the server that commands use, if it answers within a second."
@@ -30,12 +30,12 @@ func (c *completionCommand) run(_ context.Context, p Process) error {
 	return err
 }
 
-// completeWord is the first argument with which a completion script calls this program. The other arguments are the words
-// of the typed command line up to the cursor.
+// completeWord is the first argument with which a completion script calls this program. The other arguments are the
+// words of the command line up to the cursor.
 const completeWord = "__complete"
 
-// completions contains the completion script of each shell. The scripts use the output as plain text and never evaluate
-// it, because it contains names from a server.
+// completions contains the completion script of each shell. The scripts treat the output as plain text and never
+// evaluate it, because the output contains names from a server.
 var completions = map[string]string{
 	"bash": `_atelier() {
   mapfile -t COMPREPLY < <(atelier ` + completeWord + ` "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -60,7 +60,8 @@ complete -c atelier -a '(__atelier_complete)'
 `,
 }
 
-// complete prints the possible words at the cursor, one per line. If it prints nothing, the shell completes file names.
+// complete prints the possible words at the cursor, one per line. If it prints nothing, the shell completes file names
+// instead.
 func (p Process) complete(ctx context.Context, words []string) int {
 	if len(words) == 0 {
 		words = []string{""}
@@ -92,8 +93,8 @@ func (p Process) complete(ctx context.Context, words []string) int {
 	return fine
 }
 
-// cursor returns the command at the end of the typed words, the number of its arguments so far, and the flag that waits
-// for a value.
+// cursor returns the command at the end of the typed words and the number of its arguments so far. If the cursor is at
+// the value of a flag, it also returns the flag.
 func cursor(node *kong.Node, typed []string) (at *kong.Node, position int, value *kong.Value) {
 	for _, word := range typed {
 		if value != nil {
@@ -114,7 +115,7 @@ func cursor(node *kong.Node, typed []string) (at *kong.Node, position int, value
 	return node, position, value
 }
 
-// waiting returns the flag that a word names if the flag's value must be the next word, else nil.
+// waiting returns the flag that a word names if the next word must be the flag's value. Otherwise it returns nil.
 func waiting(node *kong.Node, word string) *kong.Value {
 	for _, flag := range slices.Concat(node.AllFlags(true)...) {
 		is := word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short)
@@ -142,10 +143,10 @@ func (p Process) valuesOf(ctx context.Context, v *kong.Value) []string {
 	return nil
 }
 
-// completesWithin is the maximum time to wait for a server while completing a word.
+// completesWithin is the maximum time to wait for a server when a word is completed.
 const completesWithin = time.Second
 
-// agentNames lists agents of the server that a command without flags would use. It opens no database.
+// agentNames lists agents of the server that a command without flags would use. It never opens a database.
 func (p Process) agentNames(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, completesWithin)
 	defer cancel()
@@ -169,7 +170,7 @@ func (p Process) agentNames(ctx context.Context) []string {
 	}
 	var names []string
 	for _, one := range found.Items {
-		if registry.CheckName(one.Name) == nil { // a terminal shows them
+		if registry.CheckName(one.Name) == nil { // Skip invalid names, because a terminal displays the names.
 			names = append(names, one.Name)
 		}
 	}

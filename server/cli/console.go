@@ -18,14 +18,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// console prints a run: its output to stdout, and logs and messages to stderr. On stderr, the text of a program can change
-// the colours of the terminal but nothing else.
+// console prints a run: the output to stdout, and logs and messages to stderr. On stderr, the text of a program can
+// change the colours of the terminal, but has no other effect on it.
 type console struct {
 	out   io.Writer
-	plain bool // out is not a terminal, so the output is copied byte for byte
+	plain bool // whether out is not a terminal, so that the output is copied byte for byte
 	err   *terminal.Filter
 	quiet bool
-	whole bool // print the whole result, even if the program failed
+	whole bool // whether to print the whole result even if the program failed
 }
 
 func newConsole(p Process, quiet, whole bool) *console {
@@ -37,8 +37,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// show prints one event. It returns true if the event is the result of the run. If the program failed, it prints the error
-// and returns errTold.
+// show prints one event. If the event is the result of the run, show returns true. If the program failed, show prints
+// the error and returns errTold.
 func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	switch e.Kind {
 	case runtimes.KindStdout, runtimes.KindStderr:
@@ -68,7 +68,7 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 	return false, nil
 }
 
-// egressLine describes the outcome of a program's network request in one line.
+// egressLine describes a network request of a program and its outcome in one line.
 func egressLine(e runtimes.EgressData) string {
 	name := net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
 	switch e.Decision {
@@ -122,7 +122,7 @@ func queueLine(s runtimes.StatusData) string {
 	}
 }
 
-// finish prints the output of a successful program, or the error of a failed one.
+// finish prints the output of a successful program. If the program failed, it prints the error.
 func (c *console) finish(e runtimes.Event) error {
 	var answer struct {
 		Status registry.Status        `json:"status"`

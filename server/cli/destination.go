@@ -9,17 +9,18 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// destination is the server of a command, with the token and the workspace to use there.
+// destination is the server to which a command sends requests, with the token and the workspace to use there.
 type destination struct{ server, token, workspace string }
 
-// destination chooses the server: that of a flag, else of an environment variable, else of the folder's agent.yaml, else of
-// the current profile. The zero value means the server of the data directory. folder is the address in agent.yaml.
+// destination chooses the server of a command. It uses the first of these that names a server: a flag, an environment
+// variable, the folder's agent.yaml, the current profile. The zero value means the server of the data directory. folder
+// is the address in agent.yaml.
 func (r remote) destination(p Process, folder string) (d destination, err error) {
 	if r.Profile != "" && r.Server+r.Data+r.Database != "" {
 		return d, misusedf("--profile excludes --server, --data and --database")
 	}
 	if r.Server+r.Profile == "" && r.Data+r.Database != "" {
-		return d, nil // returned before the profiles are read, because that file may be unreadable
+		return d, nil // Return before the profiles are read, because the file of profiles may be unreadable.
 	}
 	known, err := p.profiles()
 	if err != nil {
@@ -48,7 +49,7 @@ func (r remote) destination(p Process, folder string) (d destination, err error)
 	return d, err
 }
 
-// direct returns the server named by a flag or an environment variable.
+// direct returns the server that a flag or an environment variable names.
 func (r remote) direct(p Process, known profiles, server string) (d destination, err error) {
 	if _, err := addressOf(server); err != nil {
 		return d, misusedf("the server: %w", err)
@@ -70,8 +71,9 @@ func (r remote) direct(p Process, known profiles, server string) (d destination,
 	return d, err
 }
 
-// ofProfile returns the server of a profile. The profile's token has priority over ATELIER_TOKEN. ATELIER_TOKEN is used
-// only if ATELIER_SERVER names the same server, because otherwise it may belong to another server.
+// ofProfile returns the server of a profile. The token of the profile takes precedence over ATELIER_TOKEN.
+// ATELIER_TOKEN is used only if ATELIER_SERVER names the same server, because otherwise the token may belong to another
+// server.
 func (r remote) ofProfile(p Process, known profiles, name string) (d destination, err error) {
 	one, err := known.named(name)
 	if err != nil {
@@ -100,8 +102,9 @@ func sameServer(a, b string) bool {
 	return err == nil && otherErr == nil && one == other
 }
 
-// ofFolder returns the server that agent.yaml names. Somebody else may have written that file. So the server receives only
-// a token that was stored for it before: by the user in a profile, or by that server itself in the data directory.
+// ofFolder returns the server that agent.yaml names. Another person may have written this file. Therefore the server
+// receives only a token that was stored for it before, either by the user in a profile or by this server itself in the
+// data directory.
 func (r remote) ofFolder(p Process, known profiles, server string) (d destination, err error) {
 	if one, ok := known.of(server); ok {
 		if r.Token != "" {
@@ -121,7 +124,8 @@ func (r remote) ofFolder(p Process, known profiles, server string) (d destinatio
 		"or choose a server with --server", server, server)
 }
 
-// left returns the token that the given server has stored in the data directory, "" if that directory is another server's.
+// left returns the token that the given server has stored in the data directory. If the data directory belongs to
+// another server, it returns "".
 func (r remote) left(p Process, server string) string {
 	found, err := app.ReadCredentials(r.dataOf(p))
 	if err != nil || !onThisMachine(found.URL) {
@@ -133,8 +137,8 @@ func (r remote) left(p Process, server string) string {
 	return found.Token
 }
 
-// onThisMachine reports whether an address from a data directory is a loopback address, as servers write it. The check is
-// needed because the data directory may be in a folder that somebody else created.
+// onThisMachine reports whether an address from a data directory is a loopback address, as a server writes it. This
+// check is needed because the data directory may be in a folder that another person created.
 func onThisMachine(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {

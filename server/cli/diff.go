@@ -51,7 +51,7 @@ func showChanges(out io.Writer, from, to map[string]registry.File) {
 		}
 		unified := strings.TrimSuffix(udiff.Unified("", "", string(before), string(after)), "\n")
 		for i, line := range strings.Split(unified, "\n") {
-			if i > 1 { // skip the lines with the file names, which are printed above
+			if i > 1 { // Skip the first two lines: the file names were printed before.
 				_, _ = fmt.Fprintln(out, telemetry.Escape(line))
 			}
 		}

@@ -32,13 +32,13 @@ func doctorSettings(s config.Setting) bool {
 	return slices.Contains([]string{"python", "bash", "node", "warm", "allow-weak-sandbox", "mask-sandbox"}, s.Name)
 }
 
-// Help returns the text above the flags.
+// Help returns the text above the flags of the command.
 func (*doctorCommand) Help() string {
 	return "Runs test programs in the real sandbox and reports PASS, REDUCED or FAIL for each mechanism, with evidence " +
 		"and a remedy. Exit codes: 0 all passed, 1 something is reduced, 2 something failed."
 }
 
-// exit is returned by a command that has printed its whole output, and sets the exit code.
+// exit is an error that only sets the exit code. A command returns it after it has printed its whole output.
 type exit struct{ code int }
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -92,7 +92,7 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	settings.Data, settings.DatabaseURL, settings.Listen, settings.Traces = dir, "", "127.0.0.1:0", false
-	settings.Skills, settings.SkillsBuiltin = "", false // do not load the skills of the real server
+	settings.Skills, settings.SkillsBuiltin = "", false // Do not load the skills of the real server.
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.errorLog(), Studio: p.Studio, Samples: p.Samples, Exe: p.Exe})
 	if err != nil {
 		return start, full, err
@@ -115,7 +115,8 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	return a.Examine(ctx, e)
 }
 
-// chart prints each check when it has finished, or with --json all checks at the end.
+// chart prints the checks. By default it prints each check when the check has finished; with --json it prints all
+// checks at the end.
 type chart struct {
 	out    io.Writer
 	json   bool
@@ -127,7 +128,7 @@ func newChart(p Process, asJSON bool) *chart {
 	return &chart{out: p.Stdout, json: asJSON, colour: isTerminal(p.Stdout) && p.Getenv("NO_COLOR") == ""}
 }
 
-// titles returns the displayed titles of the groups.
+// titles returns the titles of the groups as they are displayed.
 func titles() map[doctor.Group]string {
 	return map[doctor.Group]string{
 		doctor.Environment: "Host features",
@@ -182,7 +183,7 @@ func (g *chart) end(start, full doctor.Report) error {
 		}
 		whole := struct {
 			doctor.Report
-			Start summary `json:"start"` // what a server does when it starts
+			Start summary `json:"start"` // results of the self-test that a server runs at startup
 		}{full, summary{start.Verdict, start.TookMs}}
 		if err := encoder.Encode(whole); err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// fields maps the JSON fields of a command's requests to the flags and arguments that set them. The field of a flag has the
-// flag's name in camel case, unless the struct tag `field` names another one.
+// fields maps the JSON fields of a command's requests to the flags and arguments that set them. By default, the field
+// of a flag is the flag's name in camel case. The struct tag `field` sets another name.
 type fields map[string]string
 
 func fieldsOfCommand(command *kong.Node) fields {
@@ -34,7 +34,7 @@ func fieldsOfCommand(command *kong.Node) fields {
 	return names
 }
 
-// camel converts the name of a flag to the name of a JSON field: if-changed to ifChanged.
+// camel converts the name of a flag to the name of a JSON field. For example, if-changed becomes ifChanged.
 func camel(flag string) string {
 	parts := strings.Split(flag, "-")
 	for i, part := range parts {
@@ -45,8 +45,8 @@ func camel(flag string) string {
 	return strings.Join(parts, "")
 }
 
-// Forms in which the server's messages name a field: as in a body ("force": true), or as in a query (force=true, "query
-// parameter state").
+// These patterns match the forms in which the server's messages name a field: as in a body ("force": true), or as in a
+// query (force=true, "query parameter state").
 var (
 	inBody    = regexp.MustCompile(`"([a-z][A-Za-z]*)": true`)
 	inQuery   = regexp.MustCompile(`\b([a-z][A-Za-z]*)=true`)
@@ -64,13 +64,13 @@ func (names fields) typed(err error) error {
 	said.Details = nil
 	for _, d := range refused.Details {
 		d.Message = names.text(d.Message)
-		place := strings.TrimPrefix(strings.TrimPrefix(d.Pointer, "/"), "hints/") // hints are flags
+		place := strings.TrimPrefix(strings.TrimPrefix(d.Pointer, "/"), "hints/") // Each hint has its own flag.
 		first, rest, _ := strings.Cut(place, "/")
 		if flag, ok := names[first]; ok && d.File == "" {
 			d.Pointer = flag
 			if index, err := strconv.Atoi(rest); err == nil {
 				d.Pointer += " number " + strconv.Itoa(index+1)
-			} else if rest != "" { // a place in a document that the flag names
+			} else if rest != "" { // The pointer refers to a place in the document that the flag names.
 				d.Pointer += " /" + rest
 			}
 		}

@@ -28,18 +28,18 @@ type pullCommand struct {
 	asked
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*pullCommand) Help() string { return folderServer }
 
-// folderServer is the help text about the server that agent.yaml names.
+// folderServer is the part of the help that explains the server in agent.yaml.
 const folderServer = "If no flag and no variable names a server, the member server of agent.yaml does. " +
 	"It is used only if a profile of yours has the same server, so that a folder of somebody else cannot receive your token."
 
-// synced is the output of pull and push with --json.
+// synced is the JSON output of pull and push.
 type synced struct {
 	Agent    string   `json:"agent"`
 	Revision int64    `json:"revision"`
-	Changed  []string `json:"changed"` // paths that were written
+	Changed  []string `json:"changed"` // paths of the files that were written
 }
 
 func (c *pullCommand) run(ctx context.Context, p Process) error {
@@ -62,7 +62,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 			return err
 		}
-		root, err := os.OpenRoot(c.Dir) // links in the folder cannot lead outside it
+		root, err := os.OpenRoot(c.Dir) // The root prevents that links in the folder lead outside of the folder.
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// agreed prints the changes and asks for confirmation, unless yes is set. It returns false if there are no differences, and
-// an error if the user does not confirm.
+// agreed prints the changes and asks for confirmation, unless yes is set. If there are no differences, it returns
+// false. If the user does not confirm, it returns an error.
 func (o printed) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
 		_, _ = fmt.Fprintln(p.Stderr, "no differences")
@@ -108,14 +108,14 @@ func (o printed) agreed(p Process, yes bool, from, to map[string]registry.File) 
 		return true, nil
 	}
 	_, _ = fmt.Fprint(p.Stderr, "Write these changes? [y/N] ")
-	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer means no
+	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // A missing answer means no.
 	if strings.EqualFold(strings.TrimSpace(answer), "y") {
 		return true, nil
 	}
 	return false, fmt.Errorf("nothing was written")
 }
 
-// people returns the stream for text that people read: stdout, or stderr if JSON is printed on stdout.
+// people returns the stream for text that people read. It is stdout, or stderr if JSON is printed on stdout.
 func (o printed) people(p Process) io.Writer {
 	if o.JSON {
 		return p.Stderr
@@ -178,7 +178,7 @@ type pushCommand struct {
 	asked
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*pushCommand) Help() string {
 	return "Names that start with a dot are skipped: they are not part of an agent. Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
 		"by file, saves nothing and exits with 5. Then pull the draft into another folder and merge, or use --force. " +
@@ -249,7 +249,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 		}
 		var whole wireAgent
 		err = server.exchange(ctx, method, path, sent, match, into(&whole))
-		if fault.Is(err, fault.StaleDraft) { // somebody saved the draft while the differences were shown
+		if fault.Is(err, fault.StaleDraft) { // Another client saved the draft while the differences were shown.
 			_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
 			return exit{stale}
 		}
@@ -268,8 +268,9 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 	})
 }
 
-// fresh returns an error if the draft was saved since the folder was pulled, and prints the changes of both sides. If the
-// folder has no base file, push with -y is refused; without -y, push shows the differences and asks.
+// fresh returns an error if the draft was saved after the folder was pulled, and prints the changes of both sides. If
+// the folder has no base file, the result depends on -y: with -y, fresh refuses the push; without -y, push shows the
+// differences and asks.
 func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, yours map[string]registry.File) error {
 	from, known, err := readBase(folder, kept.id)
 	if err != nil {
@@ -284,7 +285,7 @@ func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, you
 			"Pull it into another folder and merge, or push with --force.\n", lines(kept.saved()), from.Revision)
 		return exit{stale}
 	case !c.Yes:
-		return nil // agreed prints the differences and asks
+		return nil // The function agreed will print the differences and ask.
 	}
 	showChanges(c.people(p), theirs, yours)
 	_, _ = fmt.Fprintf(p.Stderr, "atelier: The folder has no %s for this agent, so push -y cannot tell whether it would overwrite a newer draft (%s). "+
@@ -292,7 +293,7 @@ func (c *pushCommand) fresh(p Process, folder fs.FS, kept keptAgent, theirs, you
 	return exit{stale}
 }
 
-// keptAgent is an agent on a server. fields contains the JSON fields that PUT accepts, by name.
+// keptAgent is an agent on a server. fields contains the JSON fields that PUT accepts, by their names.
 type keptAgent struct {
 	id, name string
 	revision int64
@@ -301,7 +302,7 @@ type keptAgent struct {
 	fields   map[string]json.RawMessage
 }
 
-// saved describes the draft: its revision, who saved it and when.
+// saved describes the draft with its revision, the person who saved it, and the time.
 func (k keptAgent) saved() string {
 	return fmt.Sprintf("revision %d, by %s at %s", k.revision, k.savedBy, k.savedAt.Local().Format(time.DateTime))
 }
@@ -315,7 +316,7 @@ func (k keptAgent) folder() (map[string]registry.File, error) {
 	return agents.FolderOf(in)
 }
 
-// wireAgent is an agent in the server's answer.
+// wireAgent is an agent in the form of the server's answer.
 type wireAgent struct {
 	ID, Name, Title, Description string
 	Tags                         []string
@@ -340,7 +341,7 @@ func keptOf(whole wireAgent) (keptAgent, error) {
 		return keptAgent{}, fmt.Errorf("read the server's answer: %w", err)
 	}
 	kept.savedBy = by.Name
-	for _, field := range []string{"revision", "savedAt", "savedBy"} { // these belong to the draft and are not part of the saved body
+	for _, field := range []string{"revision", "savedAt", "savedBy"} { // These fields belong to the draft, but PUT does not accept them.
 		delete(kept.fields, field)
 	}
 	for field, value := range map[string]any{"name": whole.Name, "title": whole.Title, "description": whole.Description, "tags": whole.Tags, "metadata": whole.Metadata} {
@@ -362,8 +363,8 @@ func fieldsOf(in agents.Input) (map[string]json.RawMessage, error) {
 	return fields, json.Unmarshal(text, &fields)
 }
 
-// laidOver returns the body of a push: the server's fields, overridden by those of the folder. Limits that the folder does
-// not set keep the server's values.
+// laidOver returns the body of a push. It contains the server's fields, which the fields of the folder replace. If the
+// folder does not set a limit, the server's value stays.
 func laidOver(kept, local map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	sent := map[string]json.RawMessage{}
 	for field, value := range kept {

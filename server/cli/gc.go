@@ -23,8 +23,8 @@ func (*gcCommand) Help() string {
 		"The server does it and may go on working."
 }
 
-// wholeHours converts an age to hours. It rounds up, so that no younger data is removed. An age of less than an hour becomes
-// 0, which the server refuses.
+// wholeHours converts an age to hours. It rounds up, so that no younger data is removed. However, an age of less than
+// an hour becomes 0, which the server refuses.
 func wholeHours(d time.Duration) int64 {
 	if d < time.Hour {
 		return 0

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// helpCommand prints a description of the commands as JSON. `help` without --json never gets here, because usual replaces
-// it by --help before the arguments are parsed.
+// helpCommand prints a description of the commands as JSON. `help` without --json does not reach this command, because
+// usual replaces it by --help before the arguments are parsed.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Command, for example: token create."`
 	printed
@@ -20,8 +20,8 @@ func (c *helpCommand) run(_ context.Context, p Process) error {
 	return p.encode(found)
 }
 
-// usual replaces common ways to request the help and the version, such as `help` and no arguments, by the flags of the
-// parser.
+// usual replaces common ways to request the help and the version by the flags of the parser. Examples are `help` and an
+// empty command line.
 func usual(args []string) []string {
 	switch {
 	case len(args) == 0:

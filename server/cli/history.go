@@ -64,7 +64,7 @@ func (c *historyShow) run(ctx context.Context, p Process) error {
 			if err := server.call(ctx, http.MethodGet, agentPath(c.Agent), nil, &agent); err != nil {
 				return err
 			}
-			old := agent // a save does not contain these fields: name, title, description, tags and metadata
+			old := agent // A history entry does not contain name, title, description, tags and metadata, so these fields come from the current agent.
 			old.Draft = nil
 			if err := read(answer, &old.Draft); err != nil {
 				return err

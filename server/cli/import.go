@@ -9,7 +9,8 @@ import (
 	"net/http"
 )
 
-// maxToolFile is the maximum size of a tool's definition in bytes. The server's limit is lower and gives the better error.
+// maxToolFile is the maximum size in bytes of a file with a tool's definition. The server's limit is lower, and the
+// server returns the better error.
 const maxToolFile = 4 << 20
 
 type importCommand struct {
@@ -57,7 +58,7 @@ func (c *importCommand) run(ctx context.Context, p Process) (err error) {
 	})
 }
 
-// note prints the warnings in the headers of an answer.
+// note prints the warnings that are in the headers of an answer.
 func (p Process) note(header http.Header) error {
 	for _, text := range header["Atelier-Warning"] {
 		var note string

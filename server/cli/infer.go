@@ -24,7 +24,7 @@ import (
 type inferCommand struct {
 	Target   string       `arg:"" help:"File (main.py) or folder with agent.yaml; with --from-runs the name of an agent." placeholder:"FILE|DIR|NAME"`
 	FromRuns int          `help:"Guess the schemas from this many of an agent's newest runs on a server, 1 to 100." placeholder:"N"`
-	asked                 // the result is JSON with and without --json
+	asked                 // the result is JSON with and without this flag
 	Settings kong.Plugins `embed:""`
 }
 
@@ -85,7 +85,7 @@ func (c *inferCommand) run(ctx context.Context, p Process) (err error) {
 	return c.show(p, found)
 }
 
-// show prints the notes on stderr and the schemas on stdout.
+// show prints the notes to stderr and the schemas to stdout.
 func (c *inferCommand) show(p Process, found registry.InferredSchemas) error {
 	for _, note := range found.Notes {
 		_, _ = fmt.Fprintln(p.Stderr, located(note.File, note.Line, note.Message))
@@ -98,7 +98,7 @@ func (c *inferCommand) show(p Process, found registry.InferredSchemas) error {
 	})
 }
 
-// located puts a position before a message.
+// located returns a message with a position in front.
 func located(file string, line int, message string) string {
 	if file == "" {
 		return message

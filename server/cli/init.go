@@ -28,7 +28,7 @@ func (*initCommand) Help() string {
 		"Editors with a YAML language server check agent.yaml with " + agents.SchemaFile + "."
 }
 
-// examples are programs that answer {"name": "Ada"} with {"greeting": "Hello, Ada"}.
+// examples contains one program per language. Each answers {"name": "Ada"} with {"greeting": "Hello, Ada"}.
 var examples = map[string]struct{ file, text string }{
 	"typescript": {"main.ts", "interface Input {\n  name: string\n}\n\nexport default function main(input: Input) {\n  return { greeting: `Hello, ${input.name}` }\n}\n"},
 	"javascript": {"main.js", "export default function main(input) {\n  return { greeting: `Hello, ${input.name}` }\n}\n"},
@@ -73,7 +73,7 @@ func (c *initCommand) run(_ context.Context, p Process) error {
 	return c.result(p, made, func() error { return p.say("created the agent %s in %s", name, c.Dir) })
 }
 
-// files returns the files of the new folder.
+// files returns the files that the new folder gets.
 func (c *initCommand) files(name string) (map[string]registry.File, error) {
 	example := examples[c.Language]
 	in := agents.Input{}
@@ -97,7 +97,7 @@ func (c *initCommand) files(name string) (map[string]registry.File, error) {
 	return map[string]registry.File{agents.SchemaFile: schema, registry.SettingsFile: settings, example.file: registry.File(example.text), registry.ExampleFile: registry.File("{\"name\": \"Ada\"}\n")}, nil
 }
 
-// writeNew writes a file that must not exist.
+// writeNew creates a file. If the file exists, it returns an error.
 func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

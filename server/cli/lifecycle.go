@@ -20,7 +20,7 @@ func (c *copyCommand) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/copy", c.in(map[string]any{"name": c.Name}), named(p))
 }
 
-// named prints the name of the agent in the answer.
+// named prints the name of the agent that the answer contains.
 func named(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var agent struct{ Name string }
@@ -53,7 +53,7 @@ func (c *redraftCommand) run(ctx context.Context, p Process) error {
 		if err != nil {
 			return err
 		}
-		// If-Match makes the server refuse the request if the draft was saved since it was read, so that no edit is lost.
+		// With If-Match, the server refuses the request if the draft was saved after it was read, so that no edit is lost.
 		match := map[string]string{"If-Match": fmt.Sprintf(`"%d"`, kept.revision)}
 		var answer json.RawMessage
 		path := agentPath(c.Agent) + "/draft"

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// line is a listener for connections within this process.
+// line is a network listener for connections within this process.
 type line struct {
 	waiting chan net.Conn
 	once    sync.Once

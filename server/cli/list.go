@@ -71,7 +71,7 @@ func (c *agentsCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// latest marks a deprecated latest version.
+// latest returns the latest version for display, with a mark if it is deprecated.
 func latest(version string, deprecated bool) string {
 	if deprecated {
 		return version + " (deprecated)"

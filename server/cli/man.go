@@ -14,7 +14,7 @@ type manCommand struct {
 	printed
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*manCommand) Help() string {
 	return "Pages are made from the same texts as --help. Install them with: atelier man /usr/local/share/man/man1"
 }
@@ -48,7 +48,7 @@ func (c *manCommand) run(_ context.Context, p Process) error {
 
 func pageOfCommand(command string) string { return "atelier-" + strings.ReplaceAll(command, " ", "-") }
 
-// roff escapes a text for a man page.
+// roff escapes a text for use in a man page.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", "", "\n\n", "\n.PP\n").Replace(text)
 	all := strings.Split(text, "\n")

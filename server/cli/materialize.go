@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/projects"
 )
 
-// materialized contains the arguments of commands that write an overlay to a folder or read it back.
+// materialized contains the arguments of the commands that write an overlay to a folder or read it back.
 type materialized struct {
 	Dir      string `arg:"" help:"Folder. To write, it must be new or empty." placeholder:"DIR"`
 	ReadBack bool   `help:"Replace the changes by those of the folder. Files that are gone are deleted. Links are refused, and .git is left out."`
@@ -51,8 +51,8 @@ func (c *taskMaterializeCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// move writes the files of the overlay to the folder. With --read-back, it replaces the overlay's changes by those of the
-// folder.
+// move writes the files of the overlay to the folder. With --read-back it does the opposite: it replaces the overlay's
+// changes by the changes in the folder.
 func (c *materialized) move(ctx context.Context, p Process, server *client, project, overlay string) error {
 	address := projectPath(project, "overlays", overlay, "archive")
 	if c.ReadBack {
@@ -99,8 +99,8 @@ func (c *materialized) readBack(ctx context.Context, p Process, server *client, 
 	})
 }
 
-// refuseLinks returns an error if a folder contains links or other special files. Such files are not sent, so a link that
-// replaced a file would be treated as a deletion.
+// refuseLinks returns an error if a folder contains links or other special files. Such files are not sent, so the
+// server would take a link in place of a file for a deletion.
 func refuseLinks(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -122,8 +122,8 @@ func refuseLinks(dir string) error {
 	})
 }
 
-// unpack writes the files of an archive to a new or empty folder, and returns their number. It never writes outside of the
-// folder, whatever paths the archive contains.
+// unpack writes the files of an archive to a new or empty folder, and returns the number of files. It never writes
+// outside of the folder, whatever paths the archive contains.
 func unpack(archive io.Reader, dir string) (int, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return 0, err

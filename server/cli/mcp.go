@@ -22,7 +22,7 @@ type mcpCommand struct {
 	remote
 }
 
-// run serves MCP on stdin and stdout until stdin ends, and forwards every call to the server.
+// run serves MCP on stdin and stdout until stdin ends. It forwards every call to the server.
 func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	path := mcpapi.Path
 	switch {
@@ -48,18 +48,18 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	bridge := &mcpBridge{calls: map[string]*mcp.CallToolRequest{}, there: map[string]bool{}}
 	client := mcp.NewClient(&mcp.Implementation{Name: "atelier-cli", Version: p.Version}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(ctx context.Context, r *mcp.ToolListChangedRequest) {
-			_ = bridge.sync(ctx, r.Session) // after the next change it is tried again
+			_ = bridge.sync(ctx, r.Session) // If this fails, the next change of the tools repeats it.
 		},
 		ProgressNotificationHandler: bridge.progress,
 		LoggingMessageHandler:       bridge.log,
 	})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: server.base + path, HTTPClient: newHTTP(authorised{server}),
-	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // servers of this protocol version report changes without a subscription
+	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // Servers of this protocol version report changes without a subscription.
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	defer func() { _ = session.Close() }() // on an error, the server ends the session itself
+	defer func() { _ = session.Close() }() // If Close fails, the server ends the session itself.
 	bridge.server = mcp.NewServer(&mcp.Implementation{Name: "atelier", Title: "Atelier", Version: p.Version}, &mcp.ServerOptions{
 		Instructions: session.InitializeResult().Instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{}},
@@ -70,7 +70,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	return bridge.server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(p.Stdin), Writer: nopWriteCloser{p.Stdout}})
 }
 
-// authorised is a transport that adds the client's token and workspace to each request.
+// authorised is an HTTP transport that adds the client's token and workspace to each request.
 type authorised struct{ client *client }
 
 func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -86,7 +86,7 @@ func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := transport.RoundTrip(r)
 	if err == nil && redirects(answer) {
-		_ = answer.Body.Close() // it is not read
+		_ = answer.Body.Close() // The body is not needed.
 		return nil, a.client.redirected()
 	}
 	return answer, err
@@ -102,11 +102,11 @@ type mcpBridge struct {
 
 	mu    sync.Mutex
 	there map[string]bool                 // names of the offered tools
-	calls map[string]*mcp.CallToolRequest // calls that want progress, by the forwarded token
+	calls map[string]*mcp.CallToolRequest // calls whose client wants progress reports, by the token that is forwarded to the server
 	last  int
 }
 
-// sync adds and removes offered tools so that they match those of the remote server.
+// sync adds and removes offered tools until they match the tools of the remote server.
 func (b *mcpBridge) sync(ctx context.Context, session *mcp.ClientSession) error {
 	found := map[string]*mcp.Tool{}
 	for tool, err := range session.Tools(ctx, nil) {
@@ -166,11 +166,11 @@ func (b *mcpBridge) progress(ctx context.Context, r *mcp.ProgressNotificationCli
 	}
 	params := *r.Params
 	params.ProgressToken = call.Params.GetProgressToken()
-	_ = call.Session.NotifyProgress(ctx, &params) // a disconnected client reads nothing
+	_ = call.Session.NotifyProgress(ctx, &params) // Ignore the error: the client may have disconnected.
 }
 
 func (b *mcpBridge) log(ctx context.Context, r *mcp.LoggingMessageRequest) {
 	for session := range b.server.Sessions() {
-		_ = session.Log(ctx, r.Params) // as above
+		_ = session.Log(ctx, r.Params) // Ignore the error: the client may have disconnected.
 	}
 }

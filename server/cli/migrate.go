@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// database contains the flags of commands that open the database directly, without a server.
+// database contains the flags of commands that open the database directly instead of using a server.
 type database struct {
 	Data     string `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`
 	Database string `help:"Database: sqlite:PATH or postgres://… (ATELIER_DATABASE_URL)." placeholder:"URL"`

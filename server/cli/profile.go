@@ -22,7 +22,7 @@ type shownProfile struct {
 	Name      string `json:"name"`
 	Server    string `json:"server"`
 	Workspace string `json:"workspace"`
-	Token     string `json:"token"` // where it comes from
+	Token     string `json:"token"` // text that describes where the token comes from
 	Current   bool   `json:"current"`
 }
 
@@ -64,7 +64,7 @@ type profileSet struct {
 	printed
 }
 
-// Help is shown above the flags.
+// Help returns the text above the flags.
 func (*profileSet) Help() string {
 	return "Profiles are stored in ~/.config/atelier/profiles.yaml, which only you may read. What is not given stays, except that another server removes the token: a token is sent only to the server that it was given for."
 }
@@ -120,7 +120,7 @@ func (c *profileSet) run(_ context.Context, p Process) error {
 	})
 }
 
-// source sets the token of a profile.
+// source sets where the token of a profile comes from.
 func (c *profileSet) source(p Process, one *profile) error {
 	if c.TokenFrom == "" {
 		return nil

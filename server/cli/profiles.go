@@ -14,13 +14,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// profiles is the user's file of servers that commands can choose by name.
+// profiles is the content of the user's file with servers. Commands can choose these servers by name.
 type profiles struct {
-	Current string             `yaml:"current,omitempty"` // used if nothing else names a server
+	Current string             `yaml:"current,omitempty"` // name of the profile that is used if nothing else names a server
 	Named   map[string]profile `yaml:"profiles"`
 }
 
-// profile is a named server. At most one of the fields that give its token is set.
+// profile is a named server. At most one of the fields that state its token is set.
 type profile struct {
 	Server    string `yaml:"server"`
 	Workspace string `yaml:"workspace,omitempty"`
@@ -29,9 +29,10 @@ type profile struct {
 	TokenEnv  string `yaml:"tokenEnv,omitempty"`
 }
 
-// profilesPath returns the path of the user's profiles, "" if the environment has no home directory.
+// profilesPath returns the path of the user's file of profiles. If the environment names no home directory, it returns
+// "".
 func (p Process) profilesPath() string {
-	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // its specification says to ignore relative paths
+	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // The specification of XDG_CONFIG_HOME requires that relative paths are ignored.
 		return filepath.Join(dir, "atelier", "profiles.yaml")
 	}
 	if home := p.Getenv("HOME"); filepath.IsAbs(home) {
@@ -40,11 +41,11 @@ func (p Process) profilesPath() string {
 	return ""
 }
 
-// maxProfiles is the maximum size of the file in bytes.
+// maxProfiles is the maximum size in bytes of the file of profiles.
 const maxProfiles = 1 << 20
 
-// profiles reads the user's profiles. It refuses a file that other users may read or change, because it decides which
-// server receives a token.
+// profiles reads the user's profiles. It refuses a file that other users may read or change, because the file decides
+// which server receives a token.
 func (p Process) profiles() (profiles, error) {
 	path := p.profilesPath()
 	if path == "" {
@@ -69,7 +70,7 @@ func (p Process) profiles() (profiles, error) {
 	if err != nil {
 		return profiles{}, misusedf("read the profiles: %w", err)
 	}
-	if len(text) > maxProfiles { // refused, because writing back a truncated file would remove profiles
+	if len(text) > maxProfiles { // Refuse a large file, because writing back a truncated file would remove profiles.
 		return profiles{}, misusedf("%s must have at most %d bytes", path, maxProfiles)
 	}
 	return parseProfiles(path, text)
@@ -90,7 +91,7 @@ func parseProfiles(path string, text []byte) (profiles, error) {
 	return all, nil
 }
 
-// write replaces the user's profiles.
+// write replaces the user's file of profiles.
 func (all profiles) write(p Process) error {
 	path := p.profilesPath()
 	if path == "" {
@@ -103,7 +104,7 @@ func (all profiles) write(p Process) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return writeWhole(path, bytes.NewReader(text)) // only the user may read it
+	return writeWhole(path, bytes.NewReader(text)) // Only the user may read the file.
 }
 
 // named returns a profile by name.
@@ -115,7 +116,8 @@ func (all profiles) named(name string) (profile, error) {
 	return one, nil
 }
 
-// of returns a profile with the given server. If there are several, it prefers the current one, then one with a token.
+// of returns a profile for the given server. If there are several, it prefers the current profile, and then a profile
+// with a token.
 func (all profiles) of(server string) (found profile, ok bool) {
 	address, err := addressOf(server)
 	if err != nil {
@@ -140,7 +142,7 @@ func (all profiles) of(server string) (found profile, ok bool) {
 	return found, best >= 0
 }
 
-// source describes where the token of a profile comes from.
+// source returns a text that describes where the token of a profile comes from.
 func (o profile) source() string {
 	switch {
 	case o.Token != "":
@@ -153,7 +155,7 @@ func (o profile) source() string {
 	return "none"
 }
 
-// token reads the token of a profile, "" if it has none.
+// token reads the token of a profile. If the profile has none, it returns "".
 func (o profile) token(p Process) (string, error) {
 	switch {
 	case o.Token != "":

@@ -129,7 +129,7 @@ func printImport(p Process) func(json.RawMessage) error {
 	}
 }
 
-// archive opens the archive to import and returns it with its content type.
+// archive opens the archive that is imported, and returns it with its content type.
 func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error) {
 	if c.From == "-" {
 		return io.NopCloser(p.Stdin), map[string]string{"tar.gz": "application/gzip", "tar": "application/x-tar", "zip": "application/zip", "bundle": "application/x-git-bundle"}[c.Type], nil
@@ -137,7 +137,7 @@ func (c *projectImportCommand) archive(p Process) (io.ReadCloser, string, error)
 	return archiveOf(c.From)
 }
 
-// archiveOf opens an archive, or packs a folder into one. It returns the archive with its content type.
+// archiveOf opens an archive file, or packs a folder into an archive. It returns the archive with its content type.
 func archiveOf(path string) (io.ReadCloser, string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -165,7 +165,7 @@ func archiveOf(path string) (io.ReadCloser, string, error) {
 	return nil, "", errors.Join(misusedf("%s is no folder and does not end in .tar, .tar.gz, .tgz, .zip or .bundle", path), file.Close())
 }
 
-// pack writes the files of a folder as tar.gz. It follows no links.
+// pack writes the files of a folder in the format tar.gz. It does not follow links.
 func pack(to io.Writer, folder string) error {
 	zipped := gzip.NewWriter(to)
 	w := tar.NewWriter(zipped)
@@ -256,7 +256,8 @@ func (c *projectDiffCommand) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodGet, projectPath(c.Name, "overlays", c.Overlay, "diff"), nil, printOverlay(p))
 }
 
-// printOverlay prints a difference with the project as a unified diff. Conflicts show both sides.
+// printOverlay prints the changes of an overlay as a unified diff against the project. For a conflict it prints both
+// sides.
 func printOverlay(p Process) func(json.RawMessage) error {
 	return func(answer json.RawMessage) error {
 		var diff struct {

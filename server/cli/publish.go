@@ -48,7 +48,7 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// awaited prints why a person must approve the publication, and the link to the request.
+// awaited prints the reason why a person must approve the publication, and a link to the request for approval.
 func (c *publishCommand) awaited(p Process, server *client, answer json.RawMessage, waiting httpapi.AwaitedPublication) error {
 	err := c.print(p, answer, func(json.RawMessage) error {
 		text := waiting.Message

@@ -18,7 +18,7 @@ type registryCommand struct {
 
 const registryPath = "/api/v1/code-agents/registry"
 
-// listedAgent is an agent of the registry.
+// listedAgent is an agent of the registry in the server's answer.
 type listedAgent struct {
 	ID, Publisher, Name, Title, Language, LatestVersion string
 	LatestDeprecated                                    bool
@@ -70,8 +70,8 @@ func (c *registryCopyCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// idInRegistry converts publisher/name, or a unique name, into the agent's ID. Text that matches no name is treated as
-// an ID.
+// idInRegistry converts PUBLISHER/NAME, or a name that only one publisher lists, to the agent's ID. If no agent has the
+// name, the text counts as an ID.
 func idInRegistry(ctx context.Context, server *client, wanted string) (string, error) {
 	if publisher, name, ok := strings.Cut(wanted, "/"); ok {
 		var found listedAgent
@@ -122,7 +122,7 @@ func setListed(ctx context.Context, p Process, a asked, agent string, listed boo
 	})
 }
 
-// said returns a query with those of the values that are not empty.
+// said returns a query that contains only the non-empty values.
 func said(values map[string]string) url.Values {
 	query := url.Values{}
 	for name, value := range values {

@@ -44,7 +44,7 @@ func (c *routerShow) run(ctx context.Context, p Process) error {
 	})
 }
 
-// hinted contains the flags with facts about a run, from which the router chooses a runtime.
+// hinted contains the flags with facts about a run. The router uses these facts to choose a runtime.
 type hinted struct {
 	ExpectedMs int64  `name:"expected-ms" help:"Time that the run is expected to take, in milliseconds (default: the median of the version's runs)." placeholder:"MS"`
 	LongJob    bool   `name:"long-job" help:"Mark the run as a long job, so that the router prefers a runtime for long jobs."`
@@ -52,7 +52,7 @@ type hinted struct {
 	GPU        bool   `name:"gpu" help:"The program needs a GPU."`
 }
 
-// hints returns the hints of the flags, nil if there are none.
+// hints returns the hints that the flags set, or nil if they set none.
 func (h hinted) hints() *routing.Hints {
 	hints := routing.Hints{ExpectedMs: h.ExpectedMs, LongJob: h.LongJob, Isolation: routing.Isolation(h.Isolation), GPU: h.GPU}
 	if hints == (routing.Hints{}) {

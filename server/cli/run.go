@@ -55,14 +55,14 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	return c.runReference(ctx, p, console, input)
 }
 
-// looksLikePath reports whether a target that does not exist is a mistyped path and not a reference. The name in a
-// reference, before the @, has neither slashes nor a file extension.
+// looksLikePath reports whether a target is probably a mistyped path and not a reference. It is called if no such file
+// exists. In a reference, the name before the @ has neither slashes nor a file extension.
 func looksLikePath(target string) bool {
 	name, _, _ := strings.Cut(target, "@")
 	return strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) != ""
 }
 
-// inputOf reads the input from --input: JSON text, @FILE, or - for stdin.
+// inputOf reads the input that --input names: JSON text, @FILE, or - for stdin.
 func inputOf(flag string, stdin io.Reader) (json.RawMessage, error) {
 	text, from := []byte(flag), "--input"
 	var err error
@@ -85,7 +85,7 @@ func inputOf(flag string, stdin io.Reader) (json.RawMessage, error) {
 	return text, nil
 }
 
-// referenceOf parses a reference that must name a version.
+// referenceOf parses a reference. The reference must name a version.
 func referenceOf(text string) (registry.Reference, error) {
 	ref, err := registry.ParseReference(text)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // source is a function that reads a program from disk.
 type source func() (registry.Spec, error)
 
-// folderAt returns the source of an agent's folder: agent.yaml and the other files.
+// folderAt returns a source that reads the folder of an agent, with agent.yaml and the other files.
 func folderAt(dir string) source {
 	return func() (registry.Spec, error) {
 		folder, err := agents.ReadFolder(os.DirFS(dir))
@@ -28,7 +28,7 @@ func folderAt(dir string) source {
 	}
 }
 
-// fileAt returns the source of a program with one file. The file's extension determines the language.
+// fileAt returns a source that reads a program with a single file. The file's extension determines the language.
 func fileAt(path string) source {
 	return func() (registry.Spec, error) {
 		languages := map[string]runtimes.Language{
@@ -46,11 +46,12 @@ func fileAt(path string) source {
 	}
 }
 
-// showChoice explains why a program with runtime auto does not use goja. The run itself reports errors of the program.
+// showChoice explains why a program whose runtime is auto does not run in goja. It prints no errors of the program,
+// because the run reports them.
 func (c *console) showChoice(ctx context.Context, local *app.Local, spec registry.Spec) error {
 	spec, err := local.Complete(spec)
 	if err != nil || c.quiet {
-		return nil //nolint:nilerr // the run itself reports all errors
+		return nil //nolint:nilerr // the run itself will report the error
 	}
 	_, choice, err := local.Chooser.Choose(ctx, "", "", spec)
 	if err == nil && choice != nil && choice.Reason != registry.RuntimeFits {
@@ -84,7 +85,7 @@ func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // ignored: the run's last event reports the cancellation
+	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // Ignore the result: the last event of the run reports the cancellation.
 	defer stop()
 	events, err := local.Follow(ctx, actor, run.ID, 0)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// runReference runs a version on a server. It starts the run asynchronously and follows its events, so that output
-// appears while the program runs. If this process is interrupted, the run is cancelled.
+// runReference runs a version on a server. It starts the run asynchronously and follows the run's events, so that
+// output appears while the program runs. If this process is interrupted, it cancels the run.
 func (c *runCommand) runReference(ctx context.Context, p Process, out *console, input json.RawMessage) (err error) {
 	ref, err := referenceOf(c.Target)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 		}
 		follow := context.WithoutCancel(ctx)
 		stop := context.AfterFunc(ctx, func() {
-			_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // the end of the run is an event
+			_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // Ignore an error: the last event of the run shows how it ended.
 		})
 		defer stop()
 		ended := false
@@ -74,7 +74,8 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	})
 }
 
-// recorded prints the result of a run from the server's record. It is used if the event stream ended without a result.
+// recorded prints the result of a run from the server's record. It is called if the event stream ended without a
+// result.
 func recorded(ctx context.Context, server *client, id string, out *console, broken error) error {
 	var record json.RawMessage
 	if err := server.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(id), nil, &record); err != nil {

@@ -71,8 +71,8 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 	})
 }
 
-// value reads the secret's value and removes a trailing line break, which echo adds. Of a value that is too long, it reads
-// only as much as the server needs to reject it.
+// value reads the value of a secret and removes a trailing line break, which echo adds. If the value is too long, it
+// reads only so much that the server will reject the value.
 func (c *secretsSet) value(p Process) (string, error) {
 	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
 		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (hidden): ", lines(c.Name))

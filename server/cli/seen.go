@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// seen is embedded in every command that acts on a draft. It has the flag --revision.
+// seen is embedded in every command that acts on a draft. It adds the flag --revision.
 type seen struct {
 	Revision int64 `help:"Revision of the draft that you last read. The command is refused if the draft has changed since (default: the current draft)." placeholder:"N"`
 }
 
-// in adds the revision to the body of a request.
+// in adds the revision to the JSON body of a request.
 func (s seen) in(body map[string]any) map[string]any {
 	if s.Revision != 0 {
 		body["revision"] = s.Revision
@@ -18,7 +18,7 @@ func (s seen) in(body map[string]any) map[string]any {
 	return body
 }
 
-// query adds the revision to the query of a request.
+// query adds the revision to the query parameters of a request.
 func (s seen) query(query url.Values) url.Values {
 	if s.Revision != 0 {
 		query.Set("revision", strconv.FormatInt(s.Revision, 10))

@@ -27,8 +27,8 @@ type serveCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
-// ownMemory is the memory in bytes that the server may use in addition to request bodies. Above it, the garbage collector
-// runs more often.
+// ownMemory is the memory in bytes that the server may use in addition to request bodies. If the server uses more, the
+// garbage collector runs more often.
 const ownMemory = 256 << 20
 
 // Help returns the text above the flags.
@@ -45,13 +45,13 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
 	end, err := gctuning.Slow()
 	defer end()
-	if err != nil { // not fatal: the server is only a little slower
+	if err != nil { // The server continues: without this setting it is only a little slower.
 		log.LogAttrs(ctx, slog.LevelDebug, "cannot reduce the wake-ups of Go's runtime", slog.Any("error", err))
 	}
 	memory := int64(math.MaxInt64)
 	if limit := gctuning.Limit(); limit > 0 {
 		settings.RequestMemory = min(settings.RequestMemory, limit/3)
-		memory = limit * 5 / 8 // the rest is for memory outside of Go's heap: SQLite, sockets, workers
+		memory = limit * 5 / 8 // The rest is for memory outside of Go's heap: SQLite, sockets and workers.
 	}
 	gctuning.Collect(min(settings.RequestMemory+ownMemory, memory))
 	defer ignoreHangUps(ctx, log)()
@@ -75,8 +75,9 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	return a.Serve(ctx, listener)
 }
 
-// ignoreHangUps keeps the server running after SIGHUP, which it gets when its terminal closes or when a tool requests a
-// reload. The server cannot reload. The signal is caught and not ignored, because child processes inherit ignored signals.
+// ignoreHangUps keeps the server running after SIGHUP. A process gets this signal when its terminal closes or when a
+// tool requests a reload, which the server does not support. The signal is caught instead of ignored, because child
+// processes would inherit that it is ignored.
 func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, unix.SIGHUP)
@@ -98,8 +99,8 @@ func ignoreHangUps(ctx context.Context, log *slog.Logger) (stop func()) {
 type greeting struct {
 	Version  string `json:"version"`
 	URL      string `json:"url"`
-	Link     string `json:"link"`     // signs in one browser, once; "" if the database is read-only
-	ReadOnly string `json:"readOnly"` // why nothing can be stored; "" if it can
+	Link     string `json:"link"`     // signs in one browser once; "" if the database is read-only
+	ReadOnly string `json:"readOnly"` // reason why nothing can be stored; "" if the database can be written
 }
 
 func (g greeting) text() string {
@@ -110,7 +111,7 @@ func (g greeting) text() string {
 	return text + "  Open  " + g.Link + "\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n"
 }
 
-// greet creates the greeting with a link that signs in a browser. If the database is read-only, the greeting gives the
+// greet creates the greeting. It contains a link that signs in a browser. If the database is read-only, it contains the
 // reason instead of a link.
 func greet(ctx context.Context, a *app.App, version string, address net.Addr) (greeting, error) {
 	base := a.URL(address)
@@ -127,8 +128,8 @@ func greet(ctx context.Context, a *app.App, version string, address net.Addr) (g
 	return greeting{version, base, link, ""}, nil
 }
 
-// warnings returns the warning that is printed at every start: the risk that the operator has accepted, or the reason why no
-// program can run.
+// warnings returns the warning that is printed at every start. It names the risk that the operator has accepted, or the
+// reason why no program can run.
 func warnings(level sandbox.Level) string {
 	told := level.Weak()
 	if level.Level == sandbox.LevelNone {
@@ -141,7 +142,8 @@ func warnings(level sandbox.Level) string {
 	return text
 }
 
-// openTo returns the warning, printed at every start, that callers from some networks need no token for skills.
+// openTo returns a warning that callers from some networks need no token to call skills. The warning is printed at
+// every start.
 func openTo(c config.Config) string {
 	if len(c.SkillsAnonymous) == 0 {
 		return ""
@@ -149,7 +151,7 @@ func openTo(c config.Config) string {
 	return "\nWARNING: Anybody there can list and run skills without a token (--skills-anonymous=" + config.AnonymousText(c.SkillsAnonymous) + "). Do not put a proxy in front of this server.\n"
 }
 
-// noted returns the notes about unknown environment variables, as printed at startup.
+// noted returns the notes about unknown environment variables, which are printed at every start.
 func noted(c config.Config) string {
 	text := ""
 	for _, note := range c.Notes {

@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 )
 
-// flagsOf creates a struct with a flag for each wanted setting. So --help lists the settings without a second definition.
+// flagsOf creates a struct that has a flag for each wanted setting. With it, --help lists the settings without a second
+// definition.
 func flagsOf(wanted func(config.Setting) bool) any {
 	var fields []reflect.StructField
 	for _, s := range config.Settings() {
@@ -37,7 +38,7 @@ func help(s config.Setting) string {
 	return s.Help + " (" + strings.Join(notes, ", ") + ")"
 }
 
-// givenIn returns the flags that the user has set, by name.
+// givenIn returns the flags that the user has set on the command line, by name.
 func givenIn(flags any) map[string]string {
 	given := map[string]string{}
 	v := reflect.ValueOf(flags).Elem()

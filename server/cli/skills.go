@@ -24,7 +24,7 @@ type skillsCommand struct {
 	Schema    skillsSchema    `cmd:"" help:"Print the JSON Schema of skill.yaml, for editors."`
 }
 
-// installedSkill is a skill in the server's answer.
+// installedSkill is a skill in the form of the server's answer.
 type installedSkill struct {
 	Name, Version, Digest, Origin, Source, State string
 	Error                                        *struct {
@@ -92,7 +92,7 @@ func (c *skillsInstall) run(ctx context.Context, p Process) error {
 	}
 	archive, isArchive := body.(io.ReadCloser)
 	if isArchive {
-		defer func() { _ = archive.Close() }() // it was only read
+		defer func() { _ = archive.Close() }() // The archive was only read, so an error of Close has no effect.
 	}
 	return c.with(ctx, p, func(server *client) (err error) {
 		var answer json.RawMessage
@@ -114,7 +114,7 @@ func (c *skillsInstall) run(ctx context.Context, p Process) error {
 	})
 }
 
-// body returns the request body: a folder's files, an unchanged archive, an address or a name.
+// body returns the body of the request: the files of a folder, the bytes of an archive, an address or a name.
 func (c *skillsInstall) body(p Process) (any, map[string]string, error) {
 	if c.From == "-" {
 		return io.NopCloser(p.Stdin), map[string]string{"Content-Type": "application/gzip"}, nil
@@ -132,7 +132,7 @@ func (c *skillsInstall) body(p Process) (any, map[string]string, error) {
 		file, err := os.Open(c.From)
 		return file, map[string]string{"Content-Type": "application/gzip"}, err
 	}
-	root, err := os.OpenRoot(c.From) // links in the folder cannot lead outside it
+	root, err := os.OpenRoot(c.From) // The root prevents that links in the folder lead outside of the folder.
 	if err != nil {
 		return nil, nil, err
 	}
@@ -177,8 +177,8 @@ type skillsCheck struct {
 	printed
 }
 
-// run performs the checks that a server makes on a skill's folder, except those of the code. Code is parsed only in the
-// sandbox of a server.
+// run performs the checks that a server makes on the folder of a skill, except for the checks of the code. The code can
+// only be parsed in the sandbox of a server.
 func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

@@ -22,7 +22,7 @@ func (t table) row(cells ...string) {
 	for i, cell := range cells {
 		cells[i] = telemetry.Escape(cell)
 	}
-	_, _ = fmt.Fprintln(t.w, strings.Join(cells, "\t")) // Flush returns the error
+	_, _ = fmt.Fprintln(t.w, strings.Join(cells, "\t")) // The method flush returns the error.
 }
 
 func (t table) flush() error { return t.w.Flush() }

@@ -55,7 +55,7 @@ func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
 		return err
 	}
 	body := map[string]any{"project": c.Project, "title": c.Title, "priority": c.Priority, "input": input}
-	if c.Language != "" { // the server refuses it with an agent
+	if c.Language != "" { // Send the language only if it is set, because the server refuses it together with an agent.
 		body["language"] = c.Language
 	}
 	if c.Describe != "" {
@@ -165,7 +165,8 @@ func (c *taskShowCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// programOf returns the agent that a task runs, or (described) if a language model writes the program.
+// programOf returns the name of the agent that a task runs. If a language model writes the program, it returns
+// (described).
 func programOf(t registry.Task) string {
 	if t.Described() {
 		return "(described)"

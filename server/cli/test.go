@@ -59,7 +59,7 @@ func (c *testCommand) run(ctx context.Context, p Process) error {
 	return c.runReference(ctx, p)
 }
 
-// runFolder tests a folder in the sandbox of this machine.
+// runFolder runs the tests of a folder in the sandbox of this machine.
 func (c *testCommand) runFolder(ctx context.Context, p Process) (err error) {
 	settings, err := p.load(c.flags(), c.Config)
 	if err != nil {
@@ -114,7 +114,7 @@ func stateOf(dir string) (string, error) {
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the file is gone for a moment while an editor replaces it
+			return nil // An editor may remove a file for a moment while it replaces the file.
 		}
 		if err == nil {
 			_, _ = fmt.Fprintf(&state, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
@@ -149,7 +149,7 @@ func (c *testCommand) once(ctx context.Context, p Process, local *app.Local) err
 	return out.finish(report)
 }
 
-// runReference tests a draft or version on a server.
+// runReference runs the tests of a draft or version on a server.
 func (c *testCommand) runReference(ctx context.Context, p Process) error {
 	ref, err := registry.ParseReference(c.Target)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *testCommand) runReference(ctx context.Context, p Process) error {
 	})
 }
 
-// namedEvents reads server-sent events with names until the stream ends.
+// namedEvents reads server-sent events and their names until the stream ends.
 func namedEvents(stream io.Reader, each func(name string, data []byte) error) error {
 	in, name := bufio.NewReaderSize(stream, 64<<10), ""
 	for {
@@ -220,10 +220,10 @@ func namedEvents(stream io.Reader, each func(name string, data []byte) error) er
 	}
 }
 
-// testResults prints results and collects them for the JUnit file.
+// testResults prints the results of tests and collects them for the JUnit file.
 type testResults struct {
 	p     Process
-	to    io.Writer // stream for people, because stdout may contain JSON or the JUnit file
+	to    io.Writer // stream for text that people read, because stdout may contain JSON or the JUnit file
 	json  bool
 	name  string
 	junit string
@@ -252,7 +252,7 @@ func (r *testResults) show(result tests.Result) {
 	}
 }
 
-// reasons returns why a test failed, one reason per line.
+// reasons returns the reasons why a test failed, one per line.
 func reasons(result tests.Result) []string {
 	all := []string{result.Message}
 	for _, d := range result.Differences {
@@ -265,7 +265,7 @@ func reasons(result tests.Result) []string {
 	return all
 }
 
-// finish prints the totals and writes the JUnit file. It fails unless all tests passed.
+// finish prints the totals and writes the JUnit file. If a test failed, it returns an error.
 func (r *testResults) finish(report tests.Report) error {
 	if err := r.writeJUnit(report); err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// secret matches the form of the tokens and invitations that this server issues.
+// secret matches the tokens and invitations that this server issues.
 var secret = regexp.MustCompile(`at[li]_[A-Za-z0-9_-]{20,}`)
 
-// checkAddress rejects a request with a credential in its URL, because URLs are stored in logs and histories and are
-// forwarded. The sign-in link is allowed, because it works only once. The secret of an invitation follows the #, which
-// browsers do not send.
+// checkAddress rejects a request whose URL contains a credential, because URLs are stored in logs and histories and are
+// forwarded. The sign-in link is allowed, because it works only once. The secret of an invitation is no problem: it
+// follows the #, and browsers do not send this part of a URL.
 func (g *Gate) checkAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if shown(r.URL) {

@@ -7,10 +7,11 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// SignInPath is the path of the one-time sign-in link. HEAD does not use the link up, because previews of links send HEAD.
+// SignInPath is the path of the one-time sign-in link. A HEAD request does not use up the link, because previews of
+// links send HEAD.
 const SignInPath = "/login"
 
-// RoutedPath returns the path of a request as the router reads it.
+// RoutedPath returns the path of a request in the form in which the router reads it.
 func RoutedPath(r *http.Request) string {
 	if r.URL.RawPath != "" {
 		return r.URL.RawPath
@@ -18,8 +19,9 @@ func RoutedPath(r *http.Request) string {
 	return r.URL.Path
 }
 
-// Allow returns the Allow header of a path: the methods of its most specific route, "" if no route matches. For example,
-// /skills/execute also matches /skills/{id}, but only the methods of /skills/execute are listed, as in OpenAPI.
+// Allow returns the Allow header of a path, which lists the methods of the most specific route. If no route matches, it
+// returns "". For example, /skills/execute also matches /skills/{id}, but only the methods of /skills/execute are
+// listed, as in OpenAPI.
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := RoutedPath(r)
 	patterns := map[string]string{}

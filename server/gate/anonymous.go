@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// anonymous returns the caller of requests without a credential from an allowed network. It may only execute skills.
+// anonymous returns the caller of requests that have no credential and come from an allowed network. This caller may
+// only execute skills.
 func anonymous() registry.Caller {
 	return registry.Caller{
 		Actor:     registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
@@ -18,10 +19,10 @@ func anonymous() registry.Caller {
 	}
 }
 
-// anonymous reports whether a request without a credential may call a skill; existing clients send no credential. It
-// refuses requests of web pages (by the Origin header), requests to another host name (by the Host header), and requests
-// from other networks (by the address). It also refuses requests with headers that proxies add, because their address is
-// that of the proxy and not of the client.
+// anonymous reports whether a request without a credential may call a skill, because existing clients send no
+// credential. The Origin header must not show that a web page sent the request. The Host header must name this server.
+// The address must be in an allowed network. Requests with headers that proxies add are refused, because their address
+// is that of the proxy and not of the client.
 func (g *Gate) anonymous(r *http.Request) bool {
 	if len(g.Anonymous) == 0 || !strings.HasPrefix(r.URL.Path, "/skills/") && r.URL.Path != "/v1/skills/run" {
 		return false
@@ -37,7 +38,7 @@ func (g *Gate) anonymous(r *http.Request) bool {
 		return false
 	}
 	from := peer.Addr().Unmap().WithZone("")
-	named := !from.IsLoopback() || loopbackName(hostName(r.Host)) // checkHost has checked the name for other networks
+	named := !from.IsLoopback() || loopbackName(hostName(r.Host)) // For other networks, checkHost has checked the name.
 	return named && g.ours(r) && slices.ContainsFunc(g.Anonymous, func(p netip.Prefix) bool { return p.Contains(from) })
 }
 

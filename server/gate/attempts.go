@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	failuresOfName   = 10              // per name, source and window
-	failuresOfSource = 100             // per source and window, whatever the names
-	failureWindow    = time.Minute     // time after which failures no longer count
-	tryEvery         = 2 * time.Second // interval at which a password is still checked after too many failures
+	failuresOfName   = 10              // maximum number of failures per name, source and window
+	failuresOfSource = 100             // maximum number of failures per source and window, for all names together
+	failureWindow    = time.Minute     // time after which a failure no longer counts
+	tryEvery         = 2 * time.Second // interval at which one password is still checked after too many failures
 	failuresKept     = 10_000
 )
 
-// Failures stores the numbers of failed sign-ins. So a restart of the server does not reset them.
+// Failures stores the numbers of failed sign-ins, so that a restart of the server does not reset them.
 type Failures interface {
 	PutSignInFailures(ctx context.Context, f registry.SignInFailures) error
 	SignInFailures(ctx context.Context, now time.Time) ([]registry.SignInFailures, error)
 }
 
-// Attempts limits how often one source may send a wrong secret for one name. Tokens are cheap to check: every token is
-// checked, so a correct one always passes, and wrong ones are counted. Passwords are expensive to check and can be guessed:
-// after too many failures, only one password is checked every two seconds.
+// Attempts limits how often one source may send a wrong secret for one name. A token is cheap to check. Therefore every
+// token is checked, a correct token always passes, and wrong tokens are counted. A password is expensive to check and
+// can be guessed. Therefore, after too many failures, only one password is checked every two seconds.
 type Attempts struct {
 	kept     Failures
 	mu       sync.Mutex
@@ -41,11 +41,11 @@ type Attempts struct {
 type failure struct {
 	count int
 	until time.Time
-	next  time.Time         // when the next password may be checked, after too many failures
-	last  [sha256.Size]byte // hash of the last wrong secret; repeating the same secret is no guess and is not counted
+	next  time.Time         // time when the next password may be checked, after too many failures
+	last  [sha256.Size]byte // hash of the last wrong secret; sending the same secret again is no guess and is not counted
 }
 
-// NewAttempts returns an Attempts that starts with the counts stored by an earlier server process.
+// NewAttempts returns an Attempts that starts with the counts that an earlier server process stored.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
 	a := &Attempts{kept: kept, failures: map[string]failure{}, now: now}
 	before, err := kept.SignInFailures(ctx, now())
@@ -58,11 +58,11 @@ func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Att
 	return a, nil
 }
 
-// attempt contains the two keys under which a failure is counted: the source, and the source with the name.
+// attempt contains the two keys by which a failure is counted: the source, and the source together with the name.
 type attempt struct{ source, name string }
 
-// attemptOf returns the keys of a request. The key contains only a hash of the name, because people type secrets into the
-// wrong field.
+// attemptOf returns the keys of a request. A key contains only a hash of the name, because people sometimes type a
+// secret into the field of the name.
 func attemptOf(r *http.Request, name string) attempt {
 	from := source(r).String()
 	hash := sha256.Sum256([]byte(from + "\x00" + name))
@@ -70,7 +70,7 @@ func attemptOf(r *http.Request, name string) attempt {
 }
 
 // Try calls signIn to check a password for a name. It counts a failure before the check and subtracts it again if the
-// password is correct. So concurrent attempts are limited like consecutive ones.
+// password is correct. This way, concurrent attempts are limited like consecutive ones.
 func (a *Attempts) Try(r *http.Request, name, secret string, signIn func() error) error {
 	try := attemptOf(r, name)
 	counted, err := a.admit(try, secret)
@@ -87,8 +87,8 @@ func (a *Attempts) Try(r *http.Request, name, secret string, signIn func() error
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// Checked records the result err of a cheap check, such as that of a token, and returns it. If err means that the secret is
-// wrong, Checked counts a failure. After too many failures it returns TooManyRequests instead.
+// Checked records and returns the result err of a cheap check, such as the check of a token. If err means that the
+// secret is wrong, Checked counts a failure. After too many failures it returns TooManyRequests instead.
 func (a *Attempts) Checked(r *http.Request, name, secret string, err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
@@ -100,8 +100,8 @@ func (a *Attempts) Checked(r *http.Request, name, secret string, err error) erro
 	return a.refuse(r.Context(), try, counted, err)
 }
 
-// admit counts an attempt before the check. After too many failures it allows one attempt every two seconds and does not
-// count it; it rejects the others.
+// admit counts an attempt before the check. After too many failures it allows one attempt every two seconds, which it
+// does not count, and rejects all other attempts.
 func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,7 +123,7 @@ func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 
 // tooMany reports whether a name or a source has reached its limit of failures. The caller must hold the lock.
 func (a *Attempts) tooMany(try attempt) bool {
-	if len(a.failures) == 0 { // the usual case
+	if len(a.failures) == 0 { // Usually there are no failures.
 		return false
 	}
 	now := a.now()
@@ -131,7 +131,8 @@ func (a *Attempts) tooMany(try attempt) bool {
 	return byName.count >= failuresOfName && now.Before(byName.until) || bySource.count >= failuresOfSource && now.Before(bySource.until)
 }
 
-// count adds a failure, unless the last wrong secret for this name was the same. The caller must hold the lock.
+// count adds a failure. It does nothing if the last wrong secret for this name was the same. The caller must hold the
+// lock.
 func (a *Attempts) count(try attempt, secret string) bool {
 	now, hash := a.now(), sha256.Sum256([]byte(secret))
 	if len(a.failures) >= failuresKept {
@@ -151,7 +152,7 @@ func (a *Attempts) count(try attempt, secret string) bool {
 	return true
 }
 
-// refund subtracts the failure that was counted for a secret that turned out to be correct.
+// refund subtracts a failure that was counted before the check, because the secret was correct.
 func (a *Attempts) refund(try attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -164,8 +165,9 @@ func (a *Attempts) refund(try attempt) {
 	}
 }
 
-// refuse stores the new counts and returns err. If the counts cannot be stored it returns that error, so that a client
-// cannot guess without being counted. If the failure was not counted, and there were too many, it returns TooManyRequests.
+// refuse stores the new counts and returns err. If the counts cannot be stored, refuse returns the storage error, so
+// that a client cannot guess secrets without being counted. If the failure was not counted because there were too many,
+// refuse returns TooManyRequests.
 func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err error) error {
 	if !counted {
 		a.mu.Lock()
@@ -192,7 +194,8 @@ func tooManyFailures(wait time.Duration) error {
 		Message: "Too many wrong credentials for this name from this address. Correct credentials are still accepted. Try again in a moment."}
 }
 
-// forget removes expired keys. If there are still too many, it removes all keys, because limited memory has priority.
+// forget removes expired keys. If there are still too many keys, it removes all of them, because limiting the memory is
+// more important.
 func (a *Attempts) forget(now time.Time) {
 	for key, f := range a.failures {
 		if !now.Before(f.until) {
@@ -204,7 +207,7 @@ func (a *Attempts) forget(now time.Time) {
 	}
 }
 
-// source returns the network of a request's client: an IPv4 address, or the /64 prefix of an IPv6 address.
+// source returns the network from which a request comes: an IPv4 address, or the /64 prefix of an IPv6 address.
 func source(r *http.Request) netip.Prefix {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// beneath removes the base path from the path of a request, so that later handlers need not handle it. A request without
-// the base path is accepted too, because some proxies strip it and local programs omit it.
+// beneath removes the base path from the path of a request, so that later handlers need not know the base path. A
+// request without the base path is accepted too, because some proxies remove it and local programs do not send it.
 func beneath(base string, next http.Handler) http.Handler {
 	if base == "" {
 		return next
@@ -18,7 +18,7 @@ func beneath(base string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, found := below(base, r.URL.Path)
 		raw := r.URL.RawPath
-		if raw != "" { // RawPath is set only if the escapes are unusual
+		if raw != "" { // RawPath is set only if the path is escaped in an unusual way.
 			var alike bool
 			raw, alike = below(base, raw)
 			found = found && alike
@@ -35,8 +35,8 @@ func beneath(base string, next http.Handler) http.Handler {
 	})
 }
 
-// CheckBase rejects a base path whose first segment is also that of a route. If a proxy strips the base path, beneath would
-// remove that segment from requests for the route.
+// CheckBase rejects a base path whose first segment is also the first segment of a route. Some proxies remove the base
+// path; beneath would then remove the segment from requests for this route.
 func (g *Gate) CheckBase() error {
 	if g.BasePath == "" {
 		return nil

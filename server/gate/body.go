@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	maxDepth     = 256              // nesting of arrays and objects in a body
-	maxValues    = 1_000_000        // JSON values and names in a body; when decoded, one can use a hundred times the memory of its text
-	maxDigits    = 4300             // digits of a number; Python's default limit
-	firstRead    = 32 << 10         // initial buffer in bytes for a body of unknown length
-	retryBusy    = time.Second      // delay before a retry if other requests have reserved the memory
-	bodyDeadline = 30 * time.Second // time for a client to send its body
+	maxDepth     = 256              // maximum nesting of arrays and objects in a body
+	maxValues    = 1_000_000        // maximum number of JSON values and names in a body; a decoded value can use a hundred times the memory of its text
+	maxDigits    = 4300             // maximum number of digits of a number; equals the default limit of Python
+	firstRead    = 32 << 10         // initial size in bytes of the buffer for a body of unknown length
+	retryBusy    = time.Second      // delay before the next attempt if other requests have reserved the memory
+	bodyDeadline = 30 * time.Second // maximum time in which a client must send its body
 )
 
-// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid UTF-8
-// and valid JSON within the limits of nesting, values and digits. Its memory stays reserved until the request ends.
+// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid
+// UTF-8 and valid JSON, and is within the limits of nesting, values and digits. The memory of the body stays reserved
+// until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, limits, err := readJSON(w, r, most)
 	if err == nil && body != nil {
@@ -35,7 +36,8 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// Document is like Body, and also returns the decoded value of the body. Both are nil if there is no body.
+// Document does the same as Body, and also returns the decoded value of the body. If there is no body, both results are
+// nil.
 func Document(w http.ResponseWriter, r *http.Request, most int64) (body []byte, value any, err error) {
 	body, limits, err := readJSON(w, r, most)
 	if err == nil && body != nil {
@@ -48,7 +50,8 @@ func Document(w http.ResponseWriter, r *http.Request, most int64) (body []byte, 
 	return body, value, nil
 }
 
-// readJSON reads a body, and returns it with the limits for checking and decoding it.
+// readJSON reads the body of a request. It returns the body with the limits that apply when the body is checked and
+// decoded.
 func readJSON(w http.ResponseWriter, r *http.Request, most int64) (body []byte, limits jcs.Limits, err error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, limits, nil
@@ -74,7 +77,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, most int64) (body []byte, 
 	}}, nil
 }
 
-// Whole reads a body of any type, up to most bytes.
+// Whole reads a body of any content type, up to most bytes.
 func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -82,9 +85,9 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	control := awaitBody(w, r)
 	body, err := read(http.MaxBytesReader(w, r.Body, most), r.ContentLength, budget.Of(r.Context()))
 	if err == nil {
-		// A complete body ends the deadline: while a long run executes, net/http reads from the connection to detect a
-		// disconnected client, and would treat an expired deadline as one. For an incomplete body the deadline must stay,
-		// because net/http waits for the rest before it answers.
+		// If the body is complete, remove the deadline: during a long run, net/http reads from the connection to notice that
+		// the client disconnects, and it would treat an expired deadline as a disconnect. If the body is incomplete, the
+		// deadline must stay, because net/http waits for the rest of the body before it answers.
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	var large *http.MaxBytesError
@@ -100,7 +103,7 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// read reads a body of known length, or of unknown length (-1). It reserves memory before it allocates it.
+// read reads a body of the given length; -1 means an unknown length. It reserves memory before it allocates the memory.
 func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte, error) {
 	size := length
 	if size < 0 {
@@ -109,7 +112,7 @@ func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte
 	if !reservation.Reserve(size, 0) {
 		return nil, busy()
 	}
-	body := make([]byte, 0, size+1) // one byte more, to reach EOF
+	body := make([]byte, 0, size+1) // The additional byte lets the last read reach EOF.
 	for {
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -128,11 +131,11 @@ func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte
 	}
 }
 
-// drain reads a rejected body to its end and discards it, so that the client receives the answer instead of a closed
-// connection. It does not request the body from a client that waits for 100 Continue.
+// drain reads the rest of a rejected body and discards it. Without this, the client would see a closed connection
+// instead of the answer. If the client waits for 100 Continue, drain does not request the body.
 func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	if r.Header.Get("Expect") == "" {
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // errors are ignored: the answer is the rejection in any case
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // Ignore errors: the request is rejected in any case.
 	}
 }
 
@@ -142,11 +145,11 @@ func busy() error {
 }
 
 // awaitBody sets a deadline for the client to send its body. The deadline is needed even if no handler reads the body:
-// net/http reads the body to its end before it answers, and would wait forever.
+// before net/http answers, it reads the body to its end, and could wait without limit.
 func awaitBody(w http.ResponseWriter, r *http.Request) *http.ResponseController {
 	control := http.NewResponseController(w)
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // fails only in tests, whose writer has no connection
+		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // This fails only in tests, whose writer has no connection.
 	}
 	return control
 }

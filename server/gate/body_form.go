@@ -8,11 +8,12 @@ import (
 	"github.com/atelier-run/atelier/server/framing"
 )
 
-// checkForm refuses a compressed body, which this server cannot read, and a request with two contradicting body lengths.
+// checkForm refuses a compressed body, because this server cannot decompress it. It also refuses a request with two
+// contradicting body lengths.
 func (g *Gate) checkForm(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := framing.Check(r); err != nil {
-			w.Header().Set("Connection", "close") // the start of the next request is unknown
+			w.Header().Set("Connection", "close") // Close the connection, because it is unknown where the next request starts.
 			g.Refuse.Write(w, r, err)
 			return
 		}

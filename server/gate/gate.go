@@ -1,7 +1,7 @@
-// Package gate checks every request before it reaches an API. A request must use an allowed host name and come from an
-// allowed origin. The gate assigns it an ID, a trace and a log line. Under /api the gate also identifies the caller and
-// checks that the caller may use the route. The package defines the required permission of each route, but does not depend
-// on the handlers.
+// Package gate checks every request before the request reaches an API. A request must use an allowed host name and come
+// from an allowed origin. The gate gives each request an ID, a trace and a log line. Under /api it also identifies the
+// caller and checks that the caller may use the route. The package defines which permission each route requires, but
+// does not depend on the handlers.
 package gate
 
 import (
@@ -21,39 +21,40 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// Access finds the owner of a credential.
+// Access finds the caller to whom a credential belongs.
 type Access interface {
 	Fixed(bearer string) (registry.Caller, bool)
 	Issued(ctx context.Context, bearer string) (registry.Caller, error)
 	Session(ctx context.Context, cookie, workspace string) (registry.Caller, error)
 }
 
-// Rights signals changes of access rights by closing a channel. Long-lived requests then check their caller again.
+// Rights reports changes of access rights by closing a channel. Long-lived requests then check again whether their
+// caller has access.
 type Rights interface {
 	Changed() <-chan struct{}
 }
 
-// Delegations identifies the caller of an access token of the OpenID provider.
+// Delegations identifies the caller of an access token from the OpenID provider.
 type Delegations interface {
 	Delegated(ctx context.Context, token, resource, workspace string) (registry.Caller, error)
 }
 
 // Options configures a Gate.
 type Options struct {
-	Names     []string       // host names by which the server may be reached, in addition to the loopback ones
+	Names     []string       // host names by which clients may reach the server, in addition to loopback names
 	Anonymous []netip.Prefix // networks whose clients may call skills without a credential
-	PublicURL string         // its origin is allowed too, for servers behind a proxy that terminates TLS
-	BasePath  string         // beneath which a proxy shows the server; "" is the root
+	PublicURL string         // public URL; its origin is allowed too, for servers behind a proxy that terminates TLS
+	BasePath  string         // path under which a proxy offers the server; "" means the root
 	Proxies   []netip.Prefix // addresses of proxies whose X-Forwarded-For is trusted
-	// ProxyCount is the number of reverse proxies that every request passes, 0 if it is unknown.
+	// ProxyCount is the number of reverse proxies through which every request passes. 0 means unknown.
 	ProxyCount int
 	Access     Access
 	Rights     Rights
-	// Delegations accepts access tokens of the OpenID provider at MCP addresses; nil refuses them.
+	// Delegations accepts access tokens of the OpenID provider at MCP addresses. If it is nil, such tokens are refused.
 	Delegations  Delegations
 	Attempts     *Attempts
-	Budget       *budget.Budget // memory budget for bodies; nil for no limit
-	Routes       chi.Routes     // routes behind the gate, used to match requests
+	Budget       *budget.Budget // memory budget for request bodies; nil means no limit
+	Routes       chi.Routes     // routes behind the gate, to which requests are matched
 	Lookup       Lookup
 	Refuse       problem.Writer
 	Meter        *telemetry.Metrics
@@ -61,8 +62,8 @@ type Options struct {
 	Propagate    propagation.TextMapPropagator
 	Log          *slog.Logger
 	NewID        func() string
-	WriteTimeout time.Duration // maximum wait for a client that does not read its answer; 0 means 20 seconds
-	Recheck      time.Duration // interval at which the access of a stream's reader is checked even without a signal; 0 means a minute
+	WriteTimeout time.Duration // maximum time to wait for a client that does not read its answer; 0 means 20 seconds
+	Recheck      time.Duration // interval at which the access of a stream's reader is checked, even if Rights reports no change; 0 means a minute
 }
 
 // Gate guards all routes of a server.

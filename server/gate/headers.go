@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// policy is the Content-Security-Policy of pages. They may load from and connect to this server only, and may not evaluate
-// text as code. Inline styles are allowed because the Monaco editor needs them.
+// policy is the Content-Security-Policy of pages. Pages may load from this server and connect to this server only, and
+// may not evaluate text as code. Inline styles are allowed because the Monaco editor needs them.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// secure sets the security headers of every answer, including workers and errors.
+// secure sets the security headers of every answer, including errors and the scripts of web workers.
 func secure(next http.Handler) http.Handler {
-	fixed := http.Header{ // shared by all answers: setting a header replaces its list, and adding to it creates a new list
+	fixed := http.Header{ // All answers share these lists. This is safe, because setting a header replaces its list, and adding to a header creates a new list.
 		"Content-Security-Policy":      {policy},
 		"X-Content-Type-Options":       {"nosniff"},
 		"Referrer-Policy":              {"no-referrer"},

@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkHost rejects requests with a host name that is not allowed (DNS rebinding). If another site makes its own name
-// resolve to this machine, the browser treats its pages as same-origin. Only the Host header distinguishes them from the
-// Studio.
+// checkHost rejects requests whose host name is not allowed (DNS rebinding). Another site can make its own name resolve
+// to this machine; browsers then treat its pages as pages of this server. Only the Host header distinguishes these
+// pages from the Studio.
 func (g *Gate) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.names[hostName(r.Host)] {

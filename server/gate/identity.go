@@ -15,8 +15,9 @@ import (
 // Cookie is the name of the session cookie on a server whose address is not HTTPS.
 const Cookie = "atelier_session"
 
-// CookieName returns the name of the session cookie. With HTTPS and without a base path it has the prefix __Host-. Browsers
-// accept such a cookie only over HTTPS and only from this host, so that no other site of the domain can set it.
+// CookieName returns the name of the session cookie. With HTTPS and without a base path, the name has the prefix
+// __Host-. Browsers accept such a cookie only over HTTPS and only from this host, so that another site of the same
+// domain cannot set it.
 func CookieName(publicURL, basePath string) string {
 	if strings.HasPrefix(publicURL, "https://") && basePath == "" {
 		return "__Host-" + Cookie
@@ -24,18 +25,19 @@ func CookieName(publicURL, basePath string) string {
 	return Cookie
 }
 
-// WorkspaceHeader holds the name or ID of the workspace of a request. Without it a session uses its user's first
-// workspace, and a token uses its own.
+// WorkspaceHeader is the header with the name or ID of the workspace of a request. If it is missing, a session uses its
+// user's first workspace, and a token uses the workspace of the token.
 const WorkspaceHeader = "X-Workspace"
 
-// WorkspaceParameter is the query parameter of read-only requests with the same meaning.
+// WorkspaceParameter is the query parameter that has the same meaning as WorkspaceHeader. It is allowed in read-only
+// requests.
 const WorkspaceParameter = "workspace"
 
 // maxWorkspace is the maximum length of a workspace name in characters.
 const maxWorkspace = 100
 
-// maxCredential is the maximum number of credential bytes hashed for one request. Access tokens of an OpenID provider list
-// groups, so they are longer than tokens of the server.
+// maxCredential is the maximum number of bytes of a credential that are hashed for one request. It is large because
+// access tokens of an OpenID provider list groups and are therefore longer than tokens of the server.
 const (
 	maxCredential = 4096
 	maxDelegated  = 16 << 10
@@ -43,20 +45,22 @@ const (
 
 type callerKey struct{}
 
-// Caller is the person or token a request comes from. Browser distinguishes a Studio session from a token.
+// Caller is the person or token from which a request comes. Browser states whether the credential is a session of the
+// Studio instead of a token.
 type Caller struct {
 	registry.Caller
 	Browser bool
 }
 
-// CallerOf returns the caller of the request of ctx. Behind the gate every route under /api except sign-in has one.
+// CallerOf returns the caller of the request of ctx. Behind the gate, every request under /api has a caller, except for
+// the routes for signing in.
 func CallerOf(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	return c, ok
 }
 
-// identify finds the caller of a request. Under /api it rejects a request without a caller or without the needed
-// permission. A wrong credential is always rejected and never treated as a missing one.
+// identify finds the caller of a request. Under /api it rejects a request that has no caller or whose caller lacks the
+// needed permission. A wrong credential is always rejected; it never counts as a missing one.
 func (g *Gate) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !guarded(r) {
@@ -84,11 +88,12 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 	})
 }
 
-// guarded reports whether a path needs a caller. The whole API does, except for the sign-in routes. The routes for existing
-// clients do too, except for the contracts, which editors read.
+// guarded reports whether requests for a path need a caller. All routes of the API need one, except for the routes for
+// signing in. The routes for existing clients need a caller too, except for the contracts, because editors read the
+// contracts.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
-// NeedsCaller reports whether a route needs a caller.
+// NeedsCaller reports whether requests for a route need a caller.
 func NeedsCaller(method, pattern string) bool { return guardedPath(method, pattern) }
 
 func guardedPath(method, path string) bool {
@@ -96,7 +101,7 @@ func guardedPath(method, path string) bool {
 	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
-// leadsIn reports whether a route is part of signing in, so that it needs no credential.
+// leadsIn reports whether a route is part of signing in and therefore needs no credential.
 func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
@@ -107,8 +112,8 @@ func leadsIn(method, path string) bool {
 	return false
 }
 
-// caller identifies the caller of a request. It counts wrong tokens by their first characters. A correct token is always
-// accepted.
+// caller identifies the caller of a request. It counts wrong tokens by the first characters of the token. A correct
+// token is always accepted.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
 	caller, secret, err := g.known(r)
 	if secret == "" {
@@ -117,15 +122,15 @@ func (g *Gate) caller(r *http.Request) (Caller, error) {
 	return caller, g.Attempts.Checked(r, TokenName(secret), secret, err)
 }
 
-// TokenName is the name under which failures of a token are counted: its first characters. For a JWT they are the first
-// ones of its signature, because all JWTs begin alike. With a common name, failures of one JWT would block the answer
-// to others that they must sign in again.
+// TokenName returns the name by which failures of a token are counted. The name consists of the token's first
+// characters or, for a JWT, of the first characters of its signature, because all JWTs begin alike. If all JWTs had the
+// same name, failures of one JWT would delay the answer to the others that they must sign in again.
 func TokenName(token string) string {
 	token = token[strings.LastIndexByte(token, '.')+1:]
 	return "token " + token[:min(len(token), 8)]
 }
 
-// known identifies the caller of a request, and returns the token that the request contains.
+// known identifies the caller of a request. It also returns the token that the request contains.
 func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
 	workspace, err := workspaceOf(r)
 	if err != nil {
@@ -161,15 +166,15 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 	return Caller{Caller: found, Browser: true}, "", err
 }
 
-// workspaceOf returns the workspace named by a request, or "" if there is none. Browsers send no custom headers with a
-// WebSocket handshake or a file download, so read-only requests may name the workspace in the URL.
+// workspaceOf returns the workspace that a request names, or "" if it names none. Read-only requests may name the
+// workspace in the URL, because browsers send no custom headers with a WebSocket handshake or a file download.
 func workspaceOf(r *http.Request) (string, error) {
 	named := r.Header.Values(WorkspaceHeader)
 	if r.Method == http.MethodGet && r.URL.RawQuery != "" {
 		inURL := r.URL.Query()[WorkspaceParameter]
 		if len(named) == 0 {
 			named = inURL
-		} else if err := checkNamed(inURL); err != nil { // the header has priority, but a malformed parameter is still an error
+		} else if err := checkNamed(inURL); err != nil { // The header takes precedence, but a malformed parameter is still an error.
 			return "", err
 		}
 	}

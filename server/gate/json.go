@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// refused converts an error of package jcs into the error for the client. It contains the position of a syntax error or the
-// pointer of a value that is not allowed, never the content.
+// refused converts an error of package jcs to the error for the client. The error contains the position of a syntax
+// error, or the pointer of a value that is not allowed. It never contains a part of the body.
 func refused(text []byte, err error) error {
 	var bad *jcs.Error
 	if !errors.As(err, &bad) {
@@ -33,7 +33,7 @@ func refused(text []byte, err error) error {
 		Details: []fault.Detail{{Pointer: bad.Pointer, Code: string(bad.Reason), Message: bad.Message}}}
 }
 
-// position converts an offset into a line and a column. Both start at 1; the column counts characters.
+// position converts an offset into a line and a column. Both start at 1. The column counts characters.
 func position(text []byte, at int) (line, column int) {
 	before := text[:min(at, len(text))]
 	start := bytes.LastIndexByte(before, '\n') + 1

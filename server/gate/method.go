@@ -6,7 +6,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkMethod refuses TRACE and CONNECT with the same answer on every path, before any other check.
+// checkMethod refuses the methods TRACE and CONNECT. It runs before all other checks, so that the answer is the same
+// for every path.
 func (g *Gate) checkMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodTrace || r.Method == http.MethodConnect {

@@ -7,33 +7,34 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// subject is the resource a route acts on. It matters for callers with restricted access.
+// subject is the kind of resource on which a route acts. It matters for callers with restricted access.
 type subject int
 
 const (
-	workspace subject = iota // the whole workspace; excludes tokens restricted to agents
-	agent                    // the agent named by {agent}
-	run                      // the run named by {run}; without read it must be the caller's own
-	nothing                  // no stored resource, for example the caller itself, the server's capabilities or a syntax check
+	workspace subject = iota // the whole workspace; tokens that are restricted to agents are excluded
+	agent                    // the agent that the path parameter {agent} names
+	run                      // the run that the path parameter {run} names; a caller without the scope read may only access the caller's own runs
+	nothing                  // no stored resource; for example the caller itself, the server's capabilities or a syntax check
 )
 
-// need is the permission that a route requires: any one of the scopes, for the resource named by subject.
+// need is the permission that a route requires. The caller must have one of the scopes for the resource that subject
+// names.
 type need struct {
 	anyOf   []registry.Scope
 	subject subject
 }
 
-// needs lists the permission each guarded route requires, by method and pattern. A route that is missing here is for
-// admin only, and a test fails. Permissions that depend on the body are checked by the handler with Require.
+// needs lists the permission that each guarded route requires, by method and pattern. If a route is missing here, it
+// requires admin, and a test fails. Permissions that depend on the body are checked by the handler with Require.
 func needs() map[string]need {
 	var (
 		read    = []registry.Scope{registry.ReadScope}
-		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // for information that callers of tools need
+		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // for information that is needed to call tools
 		execute = []registry.Scope{registry.RunScope}
 		write   = []registry.Scope{registry.WriteScope}
-		approve = []registry.Scope{registry.ApproveScope} // for changes of the code that others call
+		approve = []registry.Scope{registry.ApproveScope} // for changes of code that other people call
 		admin   = []registry.Scope{registry.AdminScope}
-		types   = []registry.Scope{registry.RunScope, registry.WriteScope} // for reading the types of a program, which loads it
+		types   = []registry.Scope{registry.RunScope, registry.WriteScope} // for reading the types of a program, because the program is loaded for this
 		anyone  = registry.Scopes()
 	)
 	const (
@@ -58,8 +59,8 @@ func needs() map[string]need {
 		"GET " + one:                                     {read, agent},
 		"PUT " + one:                                     {write, agent},
 		"PATCH " + one:                                   {write, agent},
-		"DELETE " + one:                                  {write, agent},     // also approve if the agent is a skill
-		"POST " + one + "/copy":                          {write, workspace}, // the copy is another agent
+		"DELETE " + one:                                  {write, agent},     // The handler also requires approve if the agent is a skill.
+		"POST " + one + "/copy":                          {write, workspace}, // The scope applies to the workspace, because the copy is a new agent.
 		"GET " + one + "/diff":                           {read, agent},
 		"POST " + one + "/draft":                         {write, agent},
 		"GET " + one + "/events":                         {read, agent},
@@ -68,24 +69,24 @@ func needs() map[string]need {
 		"PATCH " + save:                                  {write, agent},
 		"POST " + save + "/restore":                      {write, agent},
 		"POST " + one + "/execute":                       {execute, agent},
-		"POST " + one + "/export-tool":                   {use, agent}, // also write if it publishes a version
+		"POST " + one + "/export-tool":                   {use, agent}, // The handler also requires write if the request publishes a version.
 		"GET " + one + "/pins":                           {read, agent},
 		"POST " + one + "/publish":                       {write, agent},
 		"POST " + one + "/replay":                        {execute, agent},
 		"POST " + one + "/tests/generate":                {execute, agent},
 		"POST " + one + "/tests/run":                     {execute, agent},
-		"POST " + one + "/restore":                       {write, agent}, // also approve if the agent is a skill
+		"POST " + one + "/restore":                       {write, agent}, // The handler also requires approve if the agent is a skill.
 		"GET " + one + "/runtime":                        {read, agent},
 		"GET " + one + "/schemas-from-runs":              {read, agent},
 		"GET " + one + "/verdict":                        {read, agent},
 		"GET " + one + "/versions":                       {read, agent},
-		"POST " + one + "/versions":                      {write, agent}, // also approve if the agent is a skill
+		"POST " + one + "/versions":                      {write, agent}, // The handler also requires approve if the agent is a skill.
 		"GET " + version:                                 {read, agent},
-		"PATCH " + version:                               {write, agent}, // also approve if the agent is a skill
+		"PATCH " + version:                               {write, agent}, // The handler also requires approve if the agent is a skill.
 		"GET " + version + "/diff/{other}":               {read, agent},
 		"GET " + version + "/manifest":                   {use, agent},
 		"GET " + api + "/archive":                        {read, workspace},
-		"POST " + api + "/archive":                       {approve, workspace}, // imports published versions, including those of skills
+		"POST " + api + "/archive":                       {approve, workspace}, // requires approve, because it imports published versions, including those of skills
 		"GET " + api + "/pins":                           {read, workspace},
 		"PUT " + api + "/pins":                           {write, workspace},
 		"DELETE " + api + "/pins":                        {write, workspace},
@@ -94,7 +95,7 @@ func needs() map[string]need {
 		"PUT " + api + "/tool-sets/{set}":                {write, workspace},
 		"DELETE " + api + "/tool-sets/{set}":             {write, workspace},
 		"GET " + api + "/server.json":                    {use, workspace},
-		"GET /mcp":                                       {execute, nothing}, // the tools that the caller may use
+		"GET /mcp":                                       {execute, nothing}, // lists the tools that the caller may use
 		"POST /mcp":                                      {execute, nothing},
 		"DELETE /mcp":                                    {execute, nothing},
 		"GET /mcp/{reference}":                           {execute, nothing},
@@ -115,10 +116,10 @@ func needs() map[string]need {
 		"GET " + api + "/samples":                        {anyone, nothing},
 		"POST " + api + "/validate":                      {anyone, nothing},
 		"POST " + api + "/format":                        {anyone, nothing},
-		"POST " + api + "/assist/fix":                    {write, workspace}, // also run
-		"POST " + api + "/assist/generate":               {write, workspace}, // also run
-		"POST " + api + "/assist/tools":                  {write, workspace}, // also run
-		"POST " + api + "/assist/change":                 {write, workspace}, // also run
+		"POST " + api + "/assist/fix":                    {write, workspace}, // The handler also requires run.
+		"POST " + api + "/assist/generate":               {write, workspace}, // The handler also requires run.
+		"POST " + api + "/assist/tools":                  {write, workspace}, // The handler also requires run.
+		"POST " + api + "/assist/change":                 {write, workspace}, // The handler also requires run.
 		"POST " + api + "/assist/explain":                {write, workspace},
 		"POST " + api + "/assist/complete":               {write, workspace},
 		"GET " + api + "/language-model":                 {read, workspace},
@@ -134,9 +135,9 @@ func needs() map[string]need {
 		"POST " + api + "/tokens":                        {admin, workspace},
 		"DELETE " + api + "/tokens/{token}":              {admin, workspace},
 		"GET " + api + "/workspaces":                     {anyone, nothing},
-		"POST " + api + "/workspaces":                    {admin, workspace}, // the service requires admin of the default workspace
+		"POST " + api + "/workspaces":                    {admin, workspace}, // The service requires admin of the default workspace.
 		"PATCH " + api + "/workspaces/{workspace}":       {admin, workspace},
-		"DELETE " + api + "/workspaces/{workspace}":      {admin, workspace}, // as above
+		"DELETE " + api + "/workspaces/{workspace}":      {admin, workspace}, // The service requires admin of the default workspace.
 		"GET " + api + "/members":                        {read, workspace},
 		"PATCH " + api + "/members/{user}":               {admin, workspace},
 		"DELETE " + api + "/members/{user}":              {admin, workspace},
@@ -185,8 +186,8 @@ func needs() map[string]need {
 		"PUT " + api + "/budgets/{budget}":               {admin, workspace},
 		"DELETE " + api + "/budgets/{budget}":            {admin, workspace},
 		"GET " + api + "/quotas":                         {read, workspace},
-		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // the service requires admin of the default workspace
-		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // the service requires admin of the default workspace
+		"GET " + api + "/quotas/{workspace}":             {admin, workspace}, // The service requires admin of the default workspace.
+		"PUT " + api + "/quotas/{workspace}":             {admin, workspace}, // The service requires admin of the default workspace.
 		"GET " + api + "/secrets":                        {read, workspace},
 		"PUT " + api + "/secrets/{name}":                 {write, workspace},
 		"DELETE " + api + "/secrets/{name}":              {write, workspace},
@@ -202,7 +203,7 @@ func needs() map[string]need {
 		"POST /v1/skills/install":                        {approve, workspace},
 		"POST /v1/skills/uninstall":                      {approve, workspace},
 		"POST /v1/skills/promote":                        {approve, workspace},
-		"POST /v1/skills/autonomous_skill_task":          {write, workspace}, // also run
+		"POST /v1/skills/autonomous_skill_task":          {write, workspace}, // The handler also requires run.
 		"POST /v1/validation/code":                       {anyone, nothing},
 		"POST /v1/context/priors":                        {anyone, nothing},
 		"GET /v1/packages":                               {anyone, nothing},
@@ -225,8 +226,8 @@ func needs() map[string]need {
 	}
 }
 
-// Security describes the permission of a route in OpenAPI terms. It lists the scopes of which a caller needs one. It
-// returns nil if any credential suffices, and one empty requirement if none is needed.
+// Security describes the permission of a route in OpenAPI terms. It lists the scopes of which a caller needs one. If
+// any credential suffices, it returns nil. If no credential is needed, it returns one empty requirement.
 func Security(method, pattern string) []map[string][]string {
 	scopes := needs()[method+" "+pattern].anyOf
 	switch {

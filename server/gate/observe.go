@@ -19,7 +19,7 @@ import (
 // RequestIDHeader holds the request ID that the log and internal errors contain.
 const RequestIDHeader = "X-Request-Id"
 
-// observe assigns a request its ID and its span, and writes its single log line at the end.
+// observe gives a request its ID and its span. At the end it writes the request's single log line.
 func (g *Gate) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -29,18 +29,18 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		ctx = g.Propagate.Extract(ctx, propagation.HeaderCarrier(r.Header))
 		ctx, span := g.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		routes := chi.NewRouteContext() // the router fills it in, and the route's pattern is read from it afterwards
+		routes := chi.NewRouteContext() // The router stores the matched route in this context, and conclude reads the route's pattern from it.
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
 		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), writeTimeout: g.WriteTimeout}
 		answer.wait()
 		r = r.WithContext(withRoutes(ctx, routes))
-		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also runs when an answer is cut short
+		defer func() { g.conclude(r, began, about, routes, answer, span) }() // This also runs if an answer is aborted.
 		next.ServeHTTP(answer, r)
 	})
 }
 
-// conclude records the outcome of a request in its span, the metrics and one log line.
+// conclude records the outcome of a request in the request's span, in the metrics and in one log line.
 func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Request, routes *chi.Context, answer *answer, span trace.Span) {
 	route, took := routes.RoutePattern(), time.Since(began)
 	if route == "" {
@@ -57,7 +57,7 @@ func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Reque
 	}, about.Notes()...)...)
 }
 
-// levelOf lowers the log level of page assets and of the polling of monitors.
+// levelOf returns a lower log level for page assets and for requests of monitoring systems.
 func levelOf(r *http.Request) slog.Level {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/studio/"), r.URL.Path == "/health", r.URL.Path == "/ready", r.URL.Path == "/metrics":
@@ -66,7 +66,7 @@ func levelOf(r *http.Request) slog.Level {
 	return slog.LevelInfo
 }
 
-// method replaces unknown methods, so that they do not become labels of metrics.
+// method replaces unknown methods by a fixed text, so that they do not become labels of metrics.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -75,8 +75,8 @@ func method(m string) string {
 	return "other"
 }
 
-// answer records the status and the size of a response, and disconnects a client that does not read it. The server has no
-// write timeout for whole responses, because a run may take minutes.
+// answer records the status and the size of a response. It disconnects a client that does not read the response. The
+// server has no write timeout for whole responses, because a run may take minutes.
 type answer struct {
 	http.ResponseWriter
 	control      *http.ResponseController
@@ -94,10 +94,10 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// wait sets a new deadline for the client to read the next bytes. It is also called when a request begins, because the
-// deadline of the previous request on the connection may have expired.
+// wait sets a new deadline until which the client must read the next bytes. It is also called at the start of a
+// request, because the deadline of the previous request on the connection may have expired.
 func (a *answer) wait() {
-	_ = a.control.SetWriteDeadline(time.Now().Add(a.writeTimeout)) // the writer of a test has no connection
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.writeTimeout)) // Ignore the error: the writer of a test has no connection.
 }
 
 func (a *answer) Write(p []byte) (int, error) {
@@ -122,12 +122,12 @@ func (a *answer) Write(p []byte) (int, error) {
 // writeBytes is the number of bytes that a client must read within one deadline.
 const writeBytes = 64 << 10
 
-// Flush sends buffered data of the wrapped writer.
+// Flush sends the buffered data of the wrapped writer.
 func (a *answer) Flush() {
-	_ = http.NewResponseController(a.ResponseWriter).Flush() // a writer that cannot flush has no buffered data
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // Ignore the error: a writer that cannot flush has no buffered data.
 }
 
-// Hijack returns the connection, which WebSockets need.
+// Hijack returns the connection. WebSockets need it.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	a.hijacked = true
 	return http.NewResponseController(a.ResponseWriter).Hijack()

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkOrigin rejects requests of pages of another origin if their method changes state or if they open a WebSocket, which
-// browsers allow across origins. It reads Origin and Sec-Fetch-Site, which only browsers send.
+// checkOrigin rejects requests from pages of another origin. It applies to methods that change state and to WebSockets,
+// which browsers allow across origins. It uses the headers Origin and Sec-Fetch-Site, which only browsers send.
 func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if (unsafe(r.Method) || upgrades(r)) && !g.ours(r) {
@@ -19,8 +19,8 @@ func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// ours reports whether a request comes from a page of this server, or not from a page. Scheme, host and port must be equal.
-// Sandboxed and local pages send the origin "null", which is never allowed.
+// ours reports whether a request comes from a page of this server, or not from a page at all. Scheme, host and port
+// must be equal. Sandboxed and local pages send the origin "null", which is never allowed.
 func (g *Gate) ours(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

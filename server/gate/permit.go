@@ -13,13 +13,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Lookup finds the resource a path names. It is used only for callers with restricted access.
+// Lookup finds the resource that a path names. It is used only for callers with restricted access.
 type Lookup interface {
 	AgentID(ctx context.Context, workspace, nameOrID string) (string, error)
 	Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// Require rejects a caller who has none of the scopes. Handlers use it if the needed scope depends on the body.
+// Require rejects a caller who has none of the given scopes. Handlers call it if the needed scope depends on the
+// content of the request.
 func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	if caller, _ := CallerOf(ctx); !caller.May(anyOf...) {
 		return lacking(caller.Caller, anyOf)
@@ -27,8 +28,8 @@ func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	return nil
 }
 
-// lacking returns the Forbidden error for a missing scope. It lists the required scopes, and the lowest role that has one
-// of them.
+// lacking returns the Forbidden error for a missing scope. It lists the required scopes, and the lowest role that has
+// one of these scopes.
 func lacking(caller registry.Caller, anyOf []registry.Scope) error {
 	role := registry.RoleWith(anyOf...)
 	f := &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf, "role": role}}
@@ -52,15 +53,15 @@ func words(scopes []registry.Scope, between string) string {
 	return strings.Join(said, between)
 }
 
-// permit rejects requests that a caller may not make. It leaves a path without a route to the router, which returns the
-// error.
+// permit rejects requests that the caller may not make. If a path has no route, permit does nothing, because the router
+// returns the error.
 func (g *Gate) permit(r *http.Request, caller registry.Caller) error {
 	pattern, params := g.route(r)
 	if pattern == "" {
 		return nil
 	}
 	n, ok := g.needs[methodOf(r)+" "+pattern]
-	if !ok { // no permission is declared for the route; a test with Undeclared finds this
+	if !ok { // No permission is declared for the route. A test that uses Undeclared finds this.
 		n = need{anyOf: []registry.Scope{registry.AdminScope}}
 	}
 	if !caller.May(n.anyOf...) {
@@ -88,7 +89,8 @@ func named(agents []registry.TokenAgent) string {
 	return fmt.Sprintf("%d agents", len(agents))
 }
 
-// permitAgent hides agents from a restricted token that may not use them.
+// permitAgent rejects requests for agents that a restricted token may not use. The error is the same as for a missing
+// agent.
 func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID string) error {
 	if len(caller.Agents) == 0 {
 		return nil
@@ -100,8 +102,9 @@ func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID
 	return err
 }
 
-// permitRun hides runs of other agents from a token that is restricted to some agents. It hides runs started by others from
-// a caller who may run but not read.
+// permitRun rejects requests for runs that the caller may not access. A token that is restricted to some agents cannot
+// access runs of other agents. A caller with the scope run but not read cannot access runs that others started. The
+// error is the same as for a missing run.
 func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string) error {
 	reads := caller.May(registry.ReadScope)
 	if reads && len(caller.Agents) == 0 {
@@ -118,7 +121,8 @@ func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string)
 	return nil
 }
 
-// route returns the pattern of the route that the router will choose for a request, and its path parameters.
+// route returns the pattern of the route that the router will choose for a request. It also returns the path
+// parameters.
 func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
 	path := r.URL.RawPath
 	if path == "" {
@@ -128,7 +132,7 @@ func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
 	return g.Routes.Find(params, methodOf(r), path), params
 }
 
-// methodOf returns the method used for routing: routes of GET answer HEAD.
+// methodOf returns the method by which a request is routed. HEAD requests are answered by the routes of GET.
 func methodOf(r *http.Request) string {
 	if r.Method == http.MethodHead {
 		return http.MethodGet

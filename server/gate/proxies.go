@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// forwarded sets the remote address of a request from a trusted proxy to that of the client. X-Forwarded-For is read from
-// the right, because each proxy appends the address of its peer. The first address that is not a trusted proxy is the
-// client. If the number of proxies is configured, the client is the address that the outermost proxy appended. If the peer
-// is not a trusted proxy, the header is ignored.
+// forwarded replaces the remote address of a request by the address of the client, if the request comes from a trusted
+// proxy. It reads X-Forwarded-For from the right, because each proxy appends the address of its peer. The first address
+// that is not a trusted proxy is the client. If the number of proxies is configured, the client is the address that the
+// outermost proxy appended. If the peer is not a trusted proxy, the header is ignored.
 func (g *Gate) forwarded(next http.Handler) http.Handler {
 	if len(g.Proxies) == 0 && g.ProxyCount == 0 {
 		return next
@@ -25,7 +25,8 @@ func (g *Gate) forwarded(next http.Handler) http.Handler {
 	})
 }
 
-// client returns the client's address from X-Forwarded-For. It returns an invalid address if the header must be ignored.
+// client returns the client's address from X-Forwarded-For. If the header must be ignored, it returns an invalid
+// address.
 func (g *Gate) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || len(g.Proxies) > 0 && !g.proxy(peer.Addr()) {
@@ -33,7 +34,7 @@ func (g *Gate) client(r *http.Request) netip.Addr {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	if n := g.ProxyCount; n > 0 {
-		if len(hops) < n { // the request did not come through all proxies
+		if len(hops) < n { // The request did not pass through all proxies.
 			return netip.Addr{}
 		}
 		client, err := hopAddress(strings.TrimSpace(hops[len(hops)-n]))

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// reserve opens the memory reservation of a request and releases it after the answer. Reading a body and sending a large
-// answer add to the reservation. A run that continues after the answer keeps its part of the reservation until it ends.
+// reserve opens the memory reservation of a request and releases it after the answer. Reading a body and sending a
+// large answer add to the reservation. If a run continues after the answer, its part stays reserved until the run ends.
 func (g *Gate) reserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.Budget == nil {
@@ -21,8 +21,8 @@ func (g *Gate) reserve(next http.Handler) http.Handler {
 	})
 }
 
-// payer returns the owner of the memory budget's share for a request: the caller's workspace, or the client's network if
-// there is no caller with a credential.
+// payer returns the name under which the memory of a request is counted. This is the caller's workspace, or the
+// client's network if the request has no caller with a credential.
 func payer(r *http.Request) string {
 	caller, ok := CallerOf(r.Context())
 	if !ok || caller.Actor.Type == registry.AnonymousActor {

@@ -43,7 +43,7 @@ func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	defer reader.Close()
 	// The draft is read again after the reader is registered, so that no save is missed: an earlier save is in this draft,
-	// and a later one is an event.
+	// and a later save is sent as an event.
 	if agent, err = a.Agents.Get(ctx, actor(ctx), agent.ID); err != nil {
 		a.Problems.Write(w, r, err)
 		return
@@ -51,12 +51,12 @@ func (a *API) sendAgentEvents(w http.ResponseWriter, r *http.Request) {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
 	for event := changes.DraftSaved(agent.Draft); err == nil; event, err = s.change(ctx, reader) {
 		if err := s.sendChange(event); err != nil {
-			return // the reader disconnected or is too slow
+			return // The reader disconnected or is too slow.
 		}
 	}
 }
 
-// change waits for an event. It writes a heartbeat at each interval without an event.
+// change waits for an event. While there is none, it writes a heartbeat at each interval.
 func (s *eventStream) change(ctx context.Context, reader *changes.Reader) (changes.Event, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, s.beat)
@@ -75,7 +75,7 @@ func (s *eventStream) sendChange(event changes.Event) error {
 	return s.sendNamed(event.Name, event.Data)
 }
 
-// sendNamed sends an event with a value as JSON.
+// sendNamed sends an event with a name, and a value as JSON.
 func (s *eventStream) sendNamed(name string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *eventStream) sendNamed(name string, value any) error {
 	return s.inTime([]byte("event: " + name + "\ndata: " + string(data) + "\n\n"))
 }
 
-// inTime writes the text, or fails if the reader takes too long.
+// inTime writes the text. If the reader takes too long, it fails.
 func (s *eventStream) inTime(text []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err

@@ -9,12 +9,12 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// AgentRef names an agent in a path.
+// AgentRef is a path parameter that names an agent.
 type AgentRef struct {
 	Agent string `path:"agent" maxLength:"100" doc:"Name or ID."`
 }
 
-// agentAnswer is an agent with the ETag that its next save must match.
+// agentAnswer is an agent with its ETag. The next save must send this ETag.
 type agentAnswer struct {
 	ETag     string `header:"ETag" doc:"Revision of the draft, in quotes."`
 	Location string `header:"Location"`
@@ -26,8 +26,8 @@ func answerWith(agent registry.Agent) *agentAnswer {
 	return &agentAnswer{ETag: strconv.Quote(strconv.FormatInt(agent.Draft.Revision, 10)), Body: agentOf(agent)}
 }
 
-// answerWithOrigin returns the answer about an agent. If the agent is a copy, it adds whether the original has a newer
-// version.
+// answerWithOrigin returns the answer about an agent. If the agent is a copy, the answer states whether the original
+// has a newer version.
 func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agentAnswer, error) {
 	answer := answerWith(agent)
 	if agent.Origin == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// RedraftBody names the version that becomes the draft.
+// RedraftBody names the version that replaces the draft.
 type RedraftBody struct {
 	From string `json:"from" minLength:"1" maxLength:"256" doc:"Version to restore. latest discards all edits since then."`
 }

@@ -13,7 +13,7 @@ import (
 type AgentPage struct {
 	Items      []AgentSummary `json:"items"`
 	NextCursor string         `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
-	// Tags are those of all agents of the workspace.
+	// Tags contains the tags of all agents of the workspace.
 	Tags []registry.TagCount `json:"tags,omitempty" doc:"With withTags: the tags of all agents of the workspace and how many agents have them, the most frequent first. At most 200."`
 }
 
@@ -44,7 +44,7 @@ func (a *API) listAgents() {
 		answer := &out{Body: AgentPage{Items: make([]AgentSummary, 0, len(page.Items)), NextCursor: page.NextCursor}}
 		for _, agent := range page.Items {
 			summary, creator, editor := agentSummaryOf(agent), personOf(agent.Creator), personOf(agent.Editor)
-			summary.CreatedBy, summary.UpdatedBy = &creator, &editor // the public registry names no people
+			summary.CreatedBy, summary.UpdatedBy = &creator, &editor // Set the people only here, because the public registry names no people.
 			answer.Body.Items = append(answer.Body.Items, summary)
 		}
 		if q.WithTags {

@@ -11,15 +11,15 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// patchBody is the body of PATCH for an agent. AgentPatch describes it.
+// patchBody is the body of PATCH for an agent. AgentPatch describes its schema.
 type patchBody struct{ agents.Input }
 
-// Schema describes the body.
+// Schema returns the schema of the body.
 func (patchBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentPatch](), true, "AgentPatch")
 }
 
-// AgentPatch describes the fields that can change without touching the draft.
+// AgentPatch describes the fields that can be changed without changing the draft.
 type AgentPatch struct {
 	Name        string         `json:"name,omitempty"`
 	Title       string         `json:"title,omitempty"`

@@ -17,12 +17,12 @@ type ApprovalList struct {
 	Pending    int                 `json:"pending" doc:"Number of pending requests in the whole workspace."`
 }
 
-// ApprovalRef names a request.
+// ApprovalRef is a path parameter that names a request for approval.
 type ApprovalRef struct {
 	Approval string `path:"approval" maxLength:"100" doc:"ID of the request."`
 }
 
-// DecisionBody is a person's answer.
+// DecisionBody is a person's decision about a request for approval.
 type DecisionBody struct {
 	Decision string                 `json:"decision" enum:"approve,deny"`
 	Scope    registry.ApprovalScope `json:"scope,omitempty" enum:"once,version,caller" doc:"How far an approval of a run reaches: this run, every run of this version, or every run of this version by this caller (default: once)."`

@@ -36,12 +36,12 @@ func (a *API) writeArchive(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+archiveName(r.URL.Query()["agent"])+`"`)
 	if err := export.Write(r.Context(), w); err != nil {
 		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write archive", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
-		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection shows that it is incomplete
+		panic(http.ErrAbortHandler) // The answer has begun, so only a broken connection shows the client that the answer is incomplete.
 	}
 }
 
-// archiveName returns the file name for downloads: the agent's name if the archive has only one agent and the name is
-// valid, else a general name.
+// archiveName returns the file name of a downloaded archive. If the archive has a single agent with a valid name, it
+// uses this name; otherwise it uses a general name.
 func archiveName(agents []string) string {
 	if len(agents) == 1 && registry.CheckName(agents[0]) == nil {
 		return agents[0] + ".tar.gz"

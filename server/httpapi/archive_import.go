@@ -18,7 +18,7 @@ type ImportReport struct {
 	DryRun bool                `json:"dryRun"`
 }
 
-// uploadDeadline is the time a client has to send an archive.
+// uploadDeadline is the maximum time in which a client must send an archive.
 const uploadDeadline = 10 * time.Minute
 
 func (a *API) importArchive() {
@@ -54,13 +54,13 @@ func (a *API) readArchive(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // fails only in tests, whose response writer has no connection
+	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // This fails only in tests, whose response writer has no connection.
 	agents, err := a.Archives.Import(r.Context(), actor(r.Context()), http.MaxBytesReader(w, r.Body, archives.MaxUpload+1), req)
-	if err != nil { // keep the deadline: the server may wait for the rest of the body before it answers
+	if err != nil { // Keep the deadline, because the server may have to read the rest of the body before it answers.
 		a.Problems.Write(w, r, err)
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(ImportReport{Agents: agents, DryRun: req.DryRun}) // the client may have disconnected
+	_ = json.NewEncoder(w).Encode(ImportReport{Agents: agents, DryRun: req.DryRun}) // The client may have disconnected.
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// FixBody selects the failed run.
+// FixBody selects the failed run that a proposal must fix.
 type FixBody struct {
 	RunID string `json:"runId" minLength:"1" maxLength:"100" doc:"A run of an agent that failed."`
 }
 
-// WishBody describes the program to write.
+// WishBody describes the program that the model must write.
 type WishBody struct {
 	Description  string            `json:"description" minLength:"1" maxLength:"20000"`
 	Language     runtimes.Language `json:"language" enum:"javascript,typescript,python,bash"`
 	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. The proposed program is run with it."`
 }
 
-// ToolTaskBody describes the task that a tool is wanted for.
+// ToolTaskBody describes the task for which a tool is needed.
 type ToolTaskBody struct {
 	Task         string            `json:"task" minLength:"1" maxLength:"20000" doc:"The work that the tool does, in words."`
 	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. A tool that refuses it does not fit, and a new tool is run with it."`
@@ -183,10 +183,10 @@ func (a *API) proposalOf(shape reflect.Type) map[string]*huma.Response {
 	}}}
 }
 
-// propose answers with a proposal of the language model. If the client accepts an event stream, it sends an event for each
-// attempt, and then the proposal.
+// propose answers with a proposal of the language model. If the client accepts an event stream, it sends an event for
+// each failed attempt, and then the proposal.
 func (a *API) propose(ctx context.Context, accept string, ask func(context.Context, func(assist.Attempt)) (any, error)) (*streamAnswer, error) {
-	if err := gate.Require(ctx, registry.RunScope); err != nil { // because the proposed program is run
+	if err := gate.Require(ctx, registry.RunScope); err != nil { // The proposed program is run, so the caller needs the scope run.
 		return nil, err
 	}
 	if strings.Contains(accept, "text/event-stream") {
@@ -202,7 +202,7 @@ func (a *API) propose(ctx context.Context, accept string, ask func(context.Conte
 		w.Header().Set("Content-Type", "application/json")
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(answer) // the client may have gone
+		_ = encoder.Encode(answer) // The client may have disconnected.
 	}}, nil
 }
 
@@ -215,7 +215,7 @@ func (a *API) streamProposal(c huma.Context, ask func(context.Context, func(assi
 		writing.Lock()
 		defer writing.Unlock()
 		if err := s.sendNamed(name, value); err != nil {
-			cancel() // the reader has gone
+			cancel() // The reader has disconnected.
 		}
 	}
 	beating := make(chan struct{})

@@ -11,14 +11,14 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// bodyChecks validates request bodies against the schemas of the API description. It replaces the framework's validation,
-// which treats dots in file names as path separators and repeats values in its messages.
+// bodyChecks validates request bodies against the schemas of the API description. It replaces the validation of the
+// framework, which treats dots in file names as path separators and repeats values in its messages.
 type bodyChecks struct {
 	api  *huma.OpenAPI
-	once sync.Map // operation ID → func() (*schema.Schema, error)
+	once sync.Map // maps an operation ID to a func() (*schema.Schema, error)
 }
 
-// check returns an error with every violation in the body of an operation, by JSON pointer. value is the decoded body.
+// check validates the body of an operation. Its error lists every violation by JSON pointer. value is the decoded body.
 func (b *bodyChecks) check(op *huma.Operation, body []byte, value any) error {
 	if op.RequestBody == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *bodyChecks) check(op *huma.Operation, body []byte, value any) error {
 	return nil
 }
 
-// compile builds one schema from the schema of an operation's body and all components that it refers to.
+// compile builds one schema from the schema of an operation's body and all components to which it refers.
 func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 	root := op.RequestBody.Content["application/json"].Schema
 	definitions := map[string]*huma.Schema{}
@@ -57,7 +57,7 @@ func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 
 const componentsPath = "#/components/schemas/"
 
-// gather collects the components that a schema refers to, directly or indirectly.
+// gather collects the components to which a schema refers, directly or indirectly.
 func (b *bodyChecks) gather(s *huma.Schema, into map[string]*huma.Schema) error {
 	text, err := json.Marshal(s)
 	if err != nil {

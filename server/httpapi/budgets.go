@@ -22,7 +22,7 @@ type BudgetList struct {
 	NextCursor string            `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// BudgetName names a budget.
+// BudgetName is a path parameter that names a budget.
 type BudgetName struct {
 	Budget string `path:"budget" maxLength:"63" doc:"Name of the budget."`
 }

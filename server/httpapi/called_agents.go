@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// mayCall checks the agents that a draft may call (capabilities.tools). A token that is restricted to some agents may list
-// only these, because it could otherwise run any agent through the draft.
+// mayCall checks the agents that a draft may call (capabilities.tools). If a token is restricted to some agents, the
+// draft may list only these agents. Otherwise the token could run any agent through the draft.
 func (a *API) mayCall(ctx context.Context, capabilities *runtimes.Capabilities) error {
 	who := caller(ctx)
 	if len(who.Agents) == 0 || capabilities == nil || len(capabilities.Tools) == 0 {
@@ -20,7 +20,7 @@ func (a *API) mayCall(ctx context.Context, capabilities *runtimes.Capabilities) 
 	for i, text := range capabilities.Tools {
 		ref, err := registry.ParseReference(text)
 		if err != nil {
-			return nil //nolint:nilerr // saving reports this error together with the others
+			return nil //nolint:nilerr // the save reports this error together with the other errors
 		}
 		refs[i] = ref
 	}

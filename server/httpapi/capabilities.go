@@ -17,7 +17,8 @@ type Capabilities struct {
 	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if the workspace of the caller may use none."`
 }
 
-// LanguageState reports whether a language can run here, with which runtimes, and why not.
+// LanguageState reports whether a language can run here and with which runtimes. If the language cannot run, it
+// contains the reason.
 type LanguageState struct {
 	Language    runtimes.Language `json:"language"`
 	Runtimes    []runtimes.Name   `json:"runtimes"`
@@ -28,7 +29,7 @@ type LanguageState struct {
 	Engines     []EngineState     `json:"engines,omitempty" doc:"State of each runtime. Absent if none is available."`
 }
 
-// EngineState reports whether one runtime of a language is available, and the package to install if it is not.
+// EngineState reports whether one runtime of a language is available. If not, it names the package to install.
 type EngineState struct {
 	Runtime     runtimes.Name `json:"runtime"`
 	Available   bool          `json:"available"`
@@ -37,13 +38,13 @@ type EngineState struct {
 	Reason      string        `json:"reason,omitempty"`
 }
 
-// LimitBounds holds the default limits of a version and the highest it may request.
+// LimitBounds holds the default limits and the highest limits of a version.
 type LimitBounds struct {
 	Defaults runtimes.Limits `json:"defaults"`
 	Ceilings runtimes.Limits `json:"ceilings"`
 }
 
-// SandboxState reports which parts of the sandbox this host enforces, and which are missing.
+// SandboxState reports which parts of the sandbox this host enforces, and which parts are missing.
 type SandboxState struct {
 	Level   string   `json:"level" enum:"full,reduced,none"`
 	Missing []string `json:"missing"`

@@ -15,8 +15,8 @@ import (
 
 const problemRef = "#/components/schemas/Problem"
 
-// complete adds to the API description what many operations share: the errors and headers of the gate, required headers,
-// nullable members and examples. It may be called again after more operations were added.
+// complete adds parts to the API description that many operations have in common: the errors and headers of the gate,
+// required headers, nullable members and examples. It may be called again after more operations were added.
 func complete(api *huma.OpenAPI) error {
 	known, err := readExamples()
 	if err != nil {
@@ -59,7 +59,7 @@ func completeOperation(op *huma.Operation, method, path string) {
 			Name: gate.WorkspaceHeader, In: "header", Description: "Name or ID of the workspace (default: a session's first workspace; a token has only its own).",
 			Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(100)},
 		})
-		if method == http.MethodGet { // browsers cannot send headers with a WebSocket or a download
+		if method == http.MethodGet { // Browsers cannot send headers with a WebSocket or a download, so they send the workspace in the query.
 			addParameter(op, &huma.Param{
 				Name: gate.WorkspaceParameter, In: "query", Description: "Same as " + gate.WorkspaceHeader + ".", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(100)},
 			})
@@ -70,7 +70,7 @@ func completeOperation(op *huma.Operation, method, path string) {
 			addRefusal(op, code)
 		}
 	}
-	if op.RequestBody != nil { // reserving memory for the body can fail
+	if op.RequestBody != nil { // Reserving memory for the body can fail.
 		addRefusal(op, fault.TooManyRequests)
 	}
 	for _, p := range op.Parameters {
@@ -78,7 +78,7 @@ func completeOperation(op *huma.Operation, method, path string) {
 			addRefusal(op, fault.IdempotencyMismatch)
 		}
 		if p.In == "header" && p.Name == "If-Match" {
-			described := *p.Schema // changed only in a copy: the framework checks requests with the original, and the handler's message is better
+			described := *p.Schema // Change only a copy: the framework checks requests with the original, and the message of the handler is better.
 			described.Pattern = `^(\*|(W/)?"[1-9][0-9]{0,17}")$`
 			p.Schema, p.Required = &described, op.Responses[strconv.Itoa(problem.Status(fault.PreconditionRequired))] != nil
 			addRefusal(op, fault.BadRequest)
@@ -95,7 +95,8 @@ func addParameter(op *huma.Operation, p *huma.Param) {
 	op.Parameters = append(op.Parameters, p)
 }
 
-// addRefusal adds an error response with a problem document to an operation. Other media types of the response stay.
+// addRefusal adds an error response with a problem document to an operation. It preserves other media types of the
+// response.
 func addRefusal(op *huma.Operation, code fault.Code) {
 	status := strconv.Itoa(problem.Status(code))
 	if op.Responses[status] == nil {
@@ -104,7 +105,7 @@ func addRefusal(op *huma.Operation, code fault.Code) {
 	op.Responses[status].Content[problem.MediaType] = &huma.MediaType{Schema: &huma.Schema{Ref: problemRef}}
 }
 
-// keyParameter returns the Idempotency-Key header of an operation.
+// keyParameter returns the description of the Idempotency-Key header of an operation.
 func keyParameter() *huma.Param {
 	return &huma.Param{
 		Name: keyHeader, In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
@@ -112,7 +113,8 @@ func keyParameter() *huma.Param {
 	}
 }
 
-// admitNull makes members nullable in a schema if their Go fields can be encoded as null: pointers without omitempty.
+// admitNull makes those members of a schema nullable whose Go fields can be encoded as null. These are pointers without
+// omitempty.
 func admitNull(schema *huma.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -20,11 +20,11 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// contract is the version of the API in its description. It is independent of the binary's version, so that a release does
-// not change the committed description.
+// contract is the version of the API in the API description. It is independent of the binary's version, so that a
+// release does not change the description in the repository.
 const contract = "1.0"
 
-// describe returns the base configuration of the API's description.
+// describe returns the base configuration for the API description.
 func describe(base string) huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
@@ -99,13 +99,13 @@ func plainJSON() huma.Format {
 	}
 }
 
-// misfit is the JSON pointer of a value that matches its field's schema but not its Go type, such as an integer beyond 64
-// bits. It is also the text of the error, because the framework passes on only that.
+// misfit is the JSON pointer of a value that matches the schema of its field but not the field's Go type, for example
+// an integer beyond 64 bits. The pointer is also the text of the error, because the framework passes on only this text.
 type misfit string
 
 func (m misfit) Error() string { return string(m) }
 
-// misfitAt returns a misfit for the path in a decoder's error. It omits embedded structs, which the path names too.
+// misfitAt returns a misfit for the path in a decoder's error. It removes the names of embedded structs from the path.
 func misfitAt(path string) misfit {
 	var pointer strings.Builder
 	for part := range strings.SplitSeq(path, ".") {
@@ -116,7 +116,7 @@ func misfitAt(path string) misfit {
 	return misfit(pointer.String())
 }
 
-// nameOf returns the name of a type's schema. It replaces Go names that are unclear without the package name.
+// nameOf returns the name of a type's schema. It replaces Go names that are unclear without the name of their package.
 func nameOf(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[runs.Answer]():
@@ -129,11 +129,12 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finish corrects the parts of the API description that the framework generates wrongly, and completes it.
+// finish corrects the parts of the API description that the framework generates wrongly, and then completes the
+// description.
 func (a *API) finish() {
 	problemSchema(a.huma.OpenAPI())
 	if err := complete(a.huma.OpenAPI()); err != nil {
-		panic(err) // an example in this package is not JSON
+		panic(err) // This is a bug: an example in this package is not valid JSON.
 	}
 }
 
@@ -156,10 +157,10 @@ func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
 }
 
 // fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower layers. They are defined
-// here because those layers do not depend on OpenAPI.
+// here because the lower layers do not depend on OpenAPI.
 type fileSchema struct{}
 
-// Schema describes a file: text is a string, and other content is base64 in an object.
+// Schema returns the schema of a file. Text is a string; other content is an object with base64.
 func (fileSchema) Schema(huma.Registry) *huma.Schema {
 	binary := &huma.Schema{Type: huma.TypeObject, Required: []string{"base64"}, AdditionalProperties: false,
 		Properties: map[string]*huma.Schema{"base64": {Type: huma.TypeString, ContentEncoding: "base64"}}}
@@ -171,24 +172,24 @@ func (fileSchema) Schema(huma.Registry) *huma.Schema {
 
 type languageSchema struct{}
 
-// Schema describes a language.
+// Schema returns the schema of a language.
 func (languageSchema) Schema(huma.Registry) *huma.Schema {
 	return choice(specs.Languages()...)
 }
 
 type scopeSchema struct{}
 
-// Schema describes a scope.
+// Schema returns the schema of a scope.
 func (scopeSchema) Schema(huma.Registry) *huma.Schema { return choice(registry.Scopes()...) }
 
 type roleSchema struct{}
 
-// Schema describes a role.
+// Schema returns the schema of a role.
 func (roleSchema) Schema(huma.Registry) *huma.Schema { return choice(registry.Roles()...) }
 
 type statusSchema struct{}
 
-// Schema describes the status of a run.
+// Schema returns the schema of the status of a run.
 func (statusSchema) Schema(huma.Registry) *huma.Schema {
 	return choice(registry.Queued, registry.AwaitingApproval, registry.Running, registry.Succeeded, registry.Failed,
 		registry.TimedOut, registry.StatusCancelled, registry.Blocked, registry.StatusInterrupted)
@@ -203,7 +204,7 @@ func choice[T ~string](values ...T) *huma.Schema {
 	return s
 }
 
-// problemSchema replaces the framework's error model with our problem document in every answer.
+// problemSchema replaces the framework's error model by our problem document in every answer.
 func problemSchema(api *huma.OpenAPI) {
 	const name = "ErrorModel"
 	schemas := api.Components.Schemas.Map()
@@ -237,7 +238,8 @@ func describeRefusal(op *huma.Operation, ref string) {
 	}
 }
 
-// serversAt returns the list of servers in the description: the server that sent it, with its base path.
+// serversAt returns the list of servers in the API description. It contains only the server that sends the description,
+// with its base path.
 func serversAt(base string) []*huma.Server {
 	return []*huma.Server{{URL: cmp.Or(base, "/"), Description: "This server."}}
 }

@@ -10,26 +10,28 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// The API description contains rules about texts and integers that the framework does not check. The operations check them,
-// with better messages.
+// The API description contains rules about texts and integers that the framework does not check. The operations check
+// these rules themselves, because their error messages are better.
 
-// maxInteger is the largest integer that a double, and so every client, represents exactly. Larger integers are refused.
+// maxInteger is the largest integer that a double represents exactly, and that every client can therefore represent.
+// Larger integers are refused.
 const maxInteger = 1<<53 - 1
 
 // plainText matches text without control characters, except for tabs and line breaks, and without characters that
 // databases or YAML cannot represent.
 const plainText = "^[^\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F\uFEFF\uFFFE\uFFFF]*$"
 
-// agentName and variableName match the names that registry.CheckName and registry.CheckVariable accept.
+// agentName and variableName match those names that registry.CheckName and registry.CheckVariable accept.
 const (
 	agentName    = "^[a-z][a-z0-9_-]{0,62}$"
 	variableName = "^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 )
 
-// checkedPatterns lists the patterns that the operations check themselves, with better messages.
+// checkedPatterns lists the patterns that the operations check themselves, because their error messages are better.
 func checkedPatterns() []string { return []string{plainText, agentName} }
 
-// namesOf returns the path parameter of an operation that may name a new resource, and the pattern of valid names.
+// namesOf returns the path parameter of an operation with which a new resource may be named, and the pattern of valid
+// names.
 func namesOf(operation string) (parameter, pattern string) {
 	switch operation {
 	case "putToolSet":
@@ -53,7 +55,7 @@ func describeTexts(api *huma.OpenAPI, op *huma.Operation) {
 		if p.Schema == nil {
 			continue
 		}
-		described := *p.Schema // the framework checks requests with the original
+		described := *p.Schema // Change only a copy, because the framework checks requests with the original.
 		if name, pattern := namesOf(op.OperationID); p.Name == name && p.In == "path" {
 			described.Pattern = pattern
 		}
@@ -78,11 +80,11 @@ func describeTexts(api *huma.OpenAPI, op *huma.Operation) {
 	}
 }
 
-// named adds the members that are required to create a resource to the schema of an operation's body. Saving uses the same
-// body, in which they are optional.
+// named adds the members that are required to create a resource to the schema of an operation's body. An operation that
+// saves uses the same body, but there these members are optional.
 func named(api *huma.OpenAPI, content *huma.MediaType, operation string) {
 	if len(content.Schema.AllOf) > 0 {
-		return // described already
+		return // The schema was described by an earlier call.
 	}
 	rule := &huma.Schema{Required: []string{"name"}, Properties: map[string]*huma.Schema{"name": {Type: huma.TypeString, Pattern: agentName}}}
 	if operation == "createAgent" {
@@ -125,7 +127,7 @@ func plain(s *huma.Schema) {
 	}
 }
 
-// bounded adds to an integer's schema the bounds that apply to all integers.
+// bounded adds the bounds that apply to all integers to the schema of an integer.
 func bounded(s *huma.Schema) {
 	if s.Type != huma.TypeInteger {
 		return
@@ -138,7 +140,7 @@ func bounded(s *huma.Schema) {
 	}
 }
 
-// checkedByOperations removes from a schema's text the rules that the operations check themselves.
+// checkedByOperations removes those rules from the text of a schema that the operations check themselves.
 func checkedByOperations(text string) (string, error) {
 	for _, p := range checkedPatterns() {
 		pattern, err := json.Marshal(p)

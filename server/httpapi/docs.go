@@ -3,7 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	_ "embed" // template of the page
+	_ "embed" // embeds the template of the page
 	"encoding/json"
 	"html/template"
 	"slices"
@@ -15,8 +15,9 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// getDocs serves the API description as an HTML page without external resources. Its scripts and fonts are files of the
-// Studio. If the Studio was not built, the page has no search and uses the theme and fonts of the system.
+// getDocs serves the API description as an HTML page that loads nothing from other hosts. Its scripts and fonts are
+// files of the Studio. If the Studio was not built, the page has no search and uses the theme and the fonts of the
+// system.
 func (a *API) getDocs() {
 	a.router.Get("/docs", a.document("text/html; charset=utf-8", func() ([]byte, error) {
 		page, err := template.New("docs").Parse(docsPage)
@@ -31,7 +32,7 @@ func (a *API) getDocs() {
 
 type docs struct {
 	Title, Version, About string
-	Base                  string // path of the API
+	Base                  string // base path of the API
 	Groups                []docGroup
 	Schemas               []docSchema
 }
@@ -44,8 +45,8 @@ type docGroup struct {
 type docRoute struct {
 	ID, Method, Path, Summary, About string
 	Parameters                       []docParameter
-	Body                             string // name of a schema
-	Request, Answer                  string // examples
+	Body                             string // name of the schema of the body
+	Request, Answer                  string // example of the body, and example of the answer
 	Answers                          []docAnswer
 	order                            int
 }
@@ -106,7 +107,7 @@ func docRouteOf(op *huma.Operation) docRoute {
 	return route
 }
 
-// schemaIn returns the name of a body's schema.
+// schemaIn returns the name of the schema of a body.
 func schemaIn(content map[string]*huma.MediaType) string {
 	for _, media := range content {
 		if media.Schema != nil && media.Schema.Ref != "" {
@@ -116,7 +117,7 @@ func schemaIn(content map[string]*huma.MediaType) string {
 	return ""
 }
 
-// exampleIn returns the example of a body as text.
+// exampleIn returns the example of a body as JSON text.
 func exampleIn(content map[string]*huma.MediaType) string {
 	for _, media := range content {
 		if text, ok := media.Example.(string); ok {

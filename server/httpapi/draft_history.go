@@ -8,13 +8,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// DraftHistory is a page of the saves of a draft, newest first.
+// DraftHistory is a page of the history of a draft, newest save first.
 type DraftHistory struct {
 	Items      []registry.DraftSave `json:"items"`
 	NextCursor string               `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// SaveRef names a save of an agent's draft in a path.
+// SaveRef contains the path parameters that name a save in the history of an agent's draft.
 type SaveRef struct {
 	AgentRef
 	Revision int64 `path:"revision" minimum:"1" doc:"Revision of an entry of the history."`
@@ -50,7 +50,7 @@ func (a *API) getDraftSave() {
 	})
 }
 
-// LabelBody names a save.
+// LabelBody sets the label of a save.
 type LabelBody struct {
 	Label string `json:"label" maxLength:"200" doc:"New label. An empty one removes the label."`
 }

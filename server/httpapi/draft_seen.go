@@ -8,13 +8,14 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body,
-// or a query parameter if there is no body.
+// DraftMatch is part of the input of every route that acts on a draft. It contains the revision that the client has
+// seen. If the request has a body, the revision may instead be a member of the body; otherwise it may be a query
+// parameter.
 type DraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft."`
 }
 
-// DraftMatchQuery is DraftMatch for a route without a body.
+// DraftMatchQuery is the form of DraftMatch for a route without a body.
 type DraftMatchQuery struct {
 	DraftMatch
 	Revision int64 `query:"revision" minimum:"1" doc:"Same as If-Match."`
@@ -25,8 +26,8 @@ type RequiredDraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
-// seen returns the draft revision that a caller acts on, from If-Match or the body's member revision. member is 0 if the
-// body has none.
+// seen returns the draft revision on which a caller acts, from If-Match or from the member revision of the body. member
+// is 0 if the body has no such member.
 func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	if m.IfMatch == "" {
 		return registry.SeenRevision(member), nil
@@ -38,10 +39,10 @@ func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	return seen, err
 }
 
-// seen returns the draft revision that a caller acts on, from the header or the query.
+// seen returns the draft revision on which a caller acts, from the header or the query.
 func (m DraftMatchQuery) seen() (registry.Seen, error) { return m.DraftMatch.seen(m.Revision) }
 
-// seen returns the draft revision that a caller replaces.
+// seen returns the draft revision that a caller wants to replace.
 func (m RequiredDraftMatch) seen() (registry.Seen, error) {
 	if m.IfMatch == "" {
 		return registry.Seen{}, fault.New(fault.PreconditionRequired, `Saving requires If-Match with the revision that you last read, for example If-Match: "7". The ETag of an answer contains it.`)
@@ -50,7 +51,7 @@ func (m RequiredDraftMatch) seen() (registry.Seen, error) {
 }
 
 // seenIn parses an If-Match header such as "7". W/"7" means the same, because proxies that compress answers make ETags
-// weak. * means the current revision, whatever it is.
+// weak. * means the current revision, whatever its number is.
 func seenIn(header string) (registry.Seen, error) {
 	header = strings.TrimSpace(header)
 	if header == "*" {

@@ -23,29 +23,30 @@ type endpoint struct {
 	id, method, path string
 	tag, summary     string
 	about            string
-	status           int          // of success; 0 means 200
-	refusals         []fault.Code // in addition to those of every route
-	idempotent       bool         // accepts an Idempotency-Key
-	bodyBytes        int64        // 0 means the server's setting
-	modules          bool         // the body may contain a WebAssembly module and be as large as one needs
-	public           bool         // needs no caller
-	cached           bool         // the answer is about {version} and may be cached
+	status           int          // status of a successful answer; 0 means 200
+	refusals         []fault.Code // errors of this route, in addition to those of every route
+	idempotent       bool         // whether the route accepts an Idempotency-Key
+	bodyBytes        int64        // maximum size of the body in bytes; 0 means the server's setting
+	modules          bool         // whether the body may contain a WebAssembly module and therefore be larger
+	public           bool         // whether the route needs no caller
+	cached           bool         // whether the answer is about {version} and may be cached
 	hidden           bool
-	answers          map[string]*huma.Response // not described by the output type
+	answers          map[string]*huma.Response // responses that the output type does not describe
 
-	// instead serves a request that asks for a format other than JSON, and reports whether it did.
+	// instead serves a request for a format other than JSON. If the request asks for JSON, it does nothing and returns
+	// false.
 	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// none is the type for an endpoint without input or without output.
+// none is the input type of an endpoint without input, and the output type of one without output.
 type none struct{}
 
-// add registers an endpoint. The handler returns plain values and errors; add converts them to statuses and documents.
+// add registers an endpoint. The handler returns plain values and errors. add converts them to statuses and documents.
 func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, error)) {
 	op := huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
 		DefaultStatus: e.status, Errors: refusals(e), Hidden: e.hidden, Responses: e.answers,
-		BodyReadTimeout: -1, MaxBodyBytes: -1, SkipValidateBody: true, // enter reads and checks bodies
+		BodyReadTimeout: -1, MaxBodyBytes: -1, SkipValidateBody: true, // The function enter reads and checks bodies.
 		Middlewares: huma.Middlewares{a.enter(e)},
 	}
 	if e.idempotent {
@@ -61,7 +62,7 @@ func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, er
 	})
 }
 
-// refusals returns the error statuses in a route's description.
+// refusals returns the error statuses for the description of a route.
 func refusals(e endpoint) []int {
 	codes := e.refusals
 	if !e.public {
@@ -80,12 +81,12 @@ func refusals(e endpoint) []int {
 	return statuses
 }
 
-// moduleBodyBytes is the maximum size of a body that may contain a WebAssembly module: the largest module in base64, plus
-// space for the other fields.
+// moduleBodyBytes is the maximum size in bytes of a body that may contain a WebAssembly module. It is the size of the
+// largest module in base64, plus space for the other fields.
 const moduleBodyBytes = specs.MaxModuleBytes/3*4 + 2<<20
 
-// enter returns middleware that reads and checks the body before the framework handles the request. If the request repeats
-// an Idempotency-Key, it sends the stored answer.
+// enter returns middleware that reads and checks the body before the framework handles the request. If the request
+// repeats an Idempotency-Key, the middleware sends the stored answer.
 func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	most := e.bodyBytes
 	if most == 0 {
@@ -128,16 +129,16 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// lacksMatch reports whether a request lacks the If-Match that its operation requires. Such a request is
-// refused even if its Idempotency-Key is known.
+// lacksMatch reports whether a request lacks the If-Match that its operation requires. Such a request is refused even
+// if its Idempotency-Key has a stored answer.
 func lacksMatch(op *huma.Operation, r *http.Request) bool {
 	return r.Header.Get("If-Match") == "" && slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "If-Match" && p.Required })
 }
 
-// actor returns the actor of a request. The gate ensures that guarded routes have one.
+// actor returns the actor of a request. The gate ensures that a request for a guarded route has an actor.
 func actor(ctx context.Context) registry.Actor { return caller(ctx).Actor }
 
-// caller returns the caller of a request with its permissions.
+// caller returns the caller of a request with the caller's permissions.
 func caller(ctx context.Context) registry.Caller {
 	c, _ := gate.CallerOf(ctx)
 	return c.Caller

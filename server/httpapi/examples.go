@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	_ "embed" // the answers
+	_ "embed" // embeds the recorded answers
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,7 +29,7 @@ func readExamples() (examples, error) {
 	return e, nil
 }
 
-// add gives each parameter, the body and the successful answer of an operation an example.
+// add adds an example to each parameter, to the body and to the successful answer of an operation.
 func (e examples) add(op *huma.Operation) error {
 	for _, p := range op.Parameters {
 		if p.Example == nil {
@@ -52,7 +52,7 @@ func (e examples) add(op *huma.Operation) error {
 	return nil
 }
 
-// addAnswer adds the recorded answer to the first successful status that has a body.
+// addAnswer adds the recorded answer to the first successful response that has a body.
 func (e examples) addAnswer(op *huma.Operation) {
 	answer, recorded := e.answers[op.OperationID]
 	if !recorded {
@@ -71,7 +71,8 @@ func (e examples) addAnswer(op *huma.Operation) {
 	}
 }
 
-// parameterExamples returns an example of each parameter by its name, or by the ID of its operation and its name.
+// parameterExamples returns an example of each parameter. The key is the name of the parameter, or the ID of the
+// operation and the name.
 func parameterExamples() map[string]any {
 	const run = "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e"
 	return map[string]any{

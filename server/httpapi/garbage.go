@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/studio/garbage"
 )
 
-// GarbageBody selects the data to remove.
+// GarbageBody selects the data that is removed.
 type GarbageBody struct {
 	OlderThanHours int64 `json:"olderThanHours,omitempty" minimum:"1" maximum:"87600" default:"720" doc:"Hours since a task or an overlay ended, a draft was saved, or a package was used."`
 	DryRun         bool  `json:"dryRun,omitempty" doc:"Only count the data to remove."`

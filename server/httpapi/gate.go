@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/policy"
 )
 
-// RulePackName names a rule pack.
+// RulePackName is a path parameter that names a rule pack.
 type RulePackName struct {
 	Pack string `path:"pack" maxLength:"63" doc:"Name of the rule pack."`
 }
@@ -104,7 +104,7 @@ func (a *API) getDraftVerdict() {
 	})
 }
 
-// TrialBody is a program to try rules on.
+// TrialBody is a program with which to try rules.
 type TrialBody struct {
 	Language runtimes.Language `json:"language"`
 	Code     string            `json:"code" maxLength:"262144"`

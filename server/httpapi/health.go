@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Health is the state of the server for monitors and existing clients.
+// Health is the state of the server for monitoring systems and existing clients.
 type Health struct {
 	Status         string        `json:"status" enum:"healthy,degraded,draining" doc:"healthy or degraded, as in existing skill executors; draining while the server stops."`
 	Version        string        `json:"version"`

@@ -1,6 +1,6 @@
-// Package httpapi is the REST API. It translates requests into calls of the services in studio, and their results into
-// JSON. It generates its description as OpenAPI 3.1. Package server/problem maps errors to HTTP, and server/gate checks
-// access before a request gets here.
+// Package httpapi is the REST API. It translates requests into calls of the services in studio, and the results into
+// JSON. It generates the API description as OpenAPI 3.1. Package server/problem converts errors to HTTP, and
+// server/gate checks access before a request reaches this package.
 package httpapi
 
 import (
@@ -55,13 +55,13 @@ type Keys interface {
 	ReleaseKey(ctx context.Context, owner, key string) error
 }
 
-// StatusProvider provides the version and the state of the server.
+// StatusProvider returns the version and the state of the server.
 type StatusProvider interface {
 	Capabilities(ctx context.Context, workspace string) (Capabilities, error)
 	Runtimes() RuntimeList
 	Health(ctx context.Context) Health
-	// Serving returns an error if load balancers should send no requests to this server, because it is shutting down or
-	// cannot record runs.
+	// Serving returns an error if load balancers should send no requests to this server. This is so if the server is
+	// shutting down or cannot record runs.
 	Serving() error
 }
 
@@ -99,10 +99,10 @@ type Options struct {
 	Metrics        http.Handler
 	Problems       problem.Writer
 	Attempts       *gate.Attempts
-	Provider       *oidc.Service // OpenID provider; nil if there is none
+	Provider       *oidc.Service // OpenID provider; nil if none is configured
 	ProviderName   string
-	PublicURL      string // "" takes the address that a request came by
-	BasePath       string // beneath which browsers see the server; "" is the root
+	PublicURL      string // public URL; "" means the address to which a request was sent
+	BasePath       string // path under which browsers reach the server; "" means the root
 	BodyBytes      int64
 	Now            func() time.Time
 }
@@ -327,7 +327,7 @@ func (a *API) documentRoutes() {
 	a.getRouterSchema()
 }
 
-// methodNotAllowed answers with the methods that the path supports.
+// methodNotAllowed answers with an error that lists the methods of the path.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", gate.Allow(a.router, r))
 	a.Problems.Write(w, r, fault.New(fault.MethodNotAllowed, "This method is not allowed here. The Allow header lists the allowed methods."))

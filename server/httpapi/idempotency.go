@@ -25,9 +25,9 @@ const (
 	keyLength = 200
 )
 
-// once serves a request with an Idempotency-Key. It processes the first request and stores the answer; a repeated request
-// gets the stored answer. Processing continues if the client disconnects, because the client can repeat the request to get
-// the answer.
+// once serves a request with an Idempotency-Key. It processes the first request and stores the answer. A repeated
+// request gets the stored answer. Processing continues even if the client disconnects, because the client can repeat
+// the request to get the answer.
 func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []byte, work func(http.ResponseWriter, *http.Request)) {
 	if len(key) > keyLength {
 		a.Problems.Write(w, r, fault.New(fault.BadRequest, "Idempotency-Key must have at most %d characters.", keyLength))
@@ -50,13 +50,13 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 	a.keep(w, r.WithContext(ctx), reserved, work)
 }
 
-// instead is the answer to a repeated request if it must differ from the first answer; nil if both are the same.
+// instead is the answer to a repeated request if it must differ from the first answer. It is nil if both are the same.
 type instead struct{ body any }
 
 type insteadKey struct{}
 
-// storeInstead stores another body with the request's idempotency key, if it has one, because the answer has values that
-// must not be stored.
+// storeInstead stores another body for repeated requests, because the answer contains values that must not be stored.
+// It does nothing if the request has no idempotency key.
 func storeInstead(ctx context.Context, body any) {
 	if other, ok := ctx.Value(insteadKey{}).(*instead); ok {
 		other.body = body
@@ -65,7 +65,7 @@ func storeInstead(ctx context.Context, body any) {
 
 type reservedKey struct{}
 
-// keyOf returns the idempotency key that a request has reserved, nil for none.
+// keyOf returns the idempotency key that a request has reserved, or nil if it has none.
 func keyOf(ctx context.Context) *registry.KeyRef {
 	if ref, ok := ctx.Value(reservedKey{}).(registry.KeyRef); ok {
 		return &ref
@@ -73,8 +73,8 @@ func keyOf(ctx context.Context) *registry.KeyRef {
 	return nil
 }
 
-// keyed returns a context with the request's idempotency key, if it has one. The store then records in the key which
-// resource the request creates.
+// keyed returns a context with the request's idempotency key, if the request has one. With this key, the store records
+// which resource the request creates.
 func keyed(ctx context.Context) context.Context {
 	if ref := keyOf(ctx); ref != nil {
 		return registry.WithKey(ctx, *ref)
@@ -82,8 +82,8 @@ func keyed(ctx context.Context) context.Context {
 	return ctx
 }
 
-// repeatMade answers a repeated request that has created a resource but has no stored answer, because the server was
-// killed or because the first request is still in progress.
+// repeatMade answers a repeated request whose first request created a resource but has no stored answer. In this case
+// the server was killed, or the first request is still in progress.
 func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.Made) {
 	path, status := Base+"/code-agents/"+made.ID, http.StatusCreated
 	switch made.Kind {
@@ -110,8 +110,8 @@ func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.M
 		path = Base + "/tasks/" + made.ID
 	case registry.MadeAgent:
 	}
-	// The route that reads the resource returns the same body as the one that creates it. The inner request needs its own
-	// routing context.
+	// Call the route that reads the resource, because it returns the same body as the route that creates the resource. The
+	// inner request needs its own routing context.
 	get, err := http.NewRequestWithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil), http.MethodGet, path, nil)
 	if err != nil {
 		a.Problems.Write(w, r, err)
@@ -126,10 +126,10 @@ func (a *API) repeatMade(w http.ResponseWriter, r *http.Request, made registry.M
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected
+	_, _ = w.Write(held.body.Bytes()) // The client may have disconnected.
 }
 
-// replay sends an answer that is created again from the stored resource.
+// replay sends an answer that was created again from the stored resource.
 func (a *API) replay(w http.ResponseWriter, r *http.Request, status int, location string, body any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -145,14 +145,14 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request, status int, locatio
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Idempotency-Replayed", "true")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // the client may have disconnected
+	_, _ = w.Write(text.Bytes()) // The client may have disconnected.
 }
 
 func inProgress() error {
 	return &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress. Try again in a second.", RetryAfter: time.Second}
 }
 
-// repeat answers a repeated request: with the stored answer, or with an error if the request differs from the first one.
+// repeat answers a repeated request. It sends the stored answer, or an error if the request differs from the first one.
 func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.IdempotencyKey, hash string) {
 	switch {
 	case known.BodyHash != hash:
@@ -172,17 +172,17 @@ func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.Idem
 		}
 		w.Header().Set("Idempotency-Replayed", "true")
 		w.WriteHeader(known.Status)
-		_, _ = w.Write(stored.Body) // the client may have disconnected again
+		_, _ = w.Write(stored.Body) // The client may have disconnected again.
 	}
 }
 
-// keep processes a request and stores the answer before it sends it. It does not store answers after which the client
+// keep processes a request, stores the answer, and then sends it. It does not store an answer after which the client
 // should retry.
 func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.IdempotencyKey, work func(http.ResponseWriter, *http.Request)) {
 	held := &heldAnswer{header: w.Header()}
 	kept := false
 	defer func() {
-		if !kept { // also after a panic, or if storing failed: release the key, so that a retry is processed
+		if !kept { // Release the key, so that a retry is processed. This also happens after a panic, or if the answer could not be stored.
 			a.release(r.Context(), key)
 		}
 	}()
@@ -196,7 +196,7 @@ func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.Idempote
 		kept = true
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected; a retry gets the stored answer
+	_, _ = w.Write(held.body.Bytes()) // The client may have disconnected; it gets the stored answer when it retries.
 }
 
 func (a *API) complete(ctx context.Context, key registry.IdempotencyKey, held *heldAnswer) error {
@@ -221,7 +221,7 @@ func (a *API) release(ctx context.Context, key registry.IdempotencyKey) {
 	}
 }
 
-// requestHash returns a hash of a request, to detect that an Idempotency-Key is used for a different request.
+// requestHash returns a hash of a request. The hash shows whether an Idempotency-Key is used for a different request.
 func requestHash(r *http.Request, body []byte) string {
 	h := sha256.New()
 	for _, part := range []string{r.Method, r.URL.RequestURI(), r.Header.Get("If-Match"), r.Header.Get("Prefer")} {
@@ -231,7 +231,7 @@ func requestHash(r *http.Request, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedAnswer is the answer sent to repeated requests.
+// storedAnswer is the answer that repeated requests get.
 type storedAnswer struct {
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
@@ -261,7 +261,8 @@ func (h *heldAnswer) code() int {
 	return h.status
 }
 
-// lasting returns the headers to store with the answer. It omits those that differ for each request, such as its ID.
+// lasting returns the headers that are stored with the answer. It omits headers that differ for each request, such as
+// the request ID.
 func (h *heldAnswer) lasting() http.Header {
 	kept := http.Header{}
 	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied", "Atelier-Deprecated", "Atelier-Draft-Revision", "Atelier-Renamed", "Atelier-Warning"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/infer"
 )
 
-// InferBody is a program, or samples of its values.
+// InferBody contains either a program, or samples of its values.
 type InferBody struct {
 	Language    runtimes.Language        `json:"language,omitempty"`
 	Code        string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`

@@ -17,7 +17,7 @@ type InvitationBody struct {
 	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Time of expiry, within 30 days (default: one week)."`
 }
 
-// Invitation is an open one-time link without its secret.
+// Invitation is an invitation that is not accepted yet. It does not contain the secret.
 type Invitation struct {
 	ID        string        `json:"id"`
 	Role      registry.Role `json:"role"`
@@ -39,7 +39,7 @@ type InvitationList struct {
 	NextCursor string       `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// InvitationSecret is the part after the # of a link.
+// InvitationSecret is the part after the # of an invitation link.
 type InvitationSecret struct {
 	Secret string `json:"secret" minLength:"1" maxLength:"4096"`
 }
@@ -52,8 +52,8 @@ type Invited struct {
 	ExpiresAt time.Time     `json:"expiresAt"`
 }
 
-// AcceptBody accepts an invitation, either for the signed-in person or with a sign-in name and a password. An unused
-// sign-in name creates a new person.
+// AcceptBody accepts an invitation, either for the signed-in person, or with a sign-in name and a password. A sign-in
+// name that does not exist yet creates a new person.
 type AcceptBody struct {
 	Secret   string `json:"secret" minLength:"1" maxLength:"4096"`
 	SignedIn bool   `json:"signedIn,omitempty" doc:"true accepts the invitation for the signed-in person."`

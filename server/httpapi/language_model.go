@@ -8,13 +8,13 @@ import (
 	"github.com/atelier-run/atelier/studio/llm"
 )
 
-// ModelSwitchBody switches the language model on or off, and chooses one.
+// ModelSwitchBody switches the language model on or off, and selects a model.
 type ModelSwitchBody struct {
 	On    bool   `json:"on"`
 	Model string `json:"model,omitempty" maxLength:"200" doc:"One of the models that the server offers (default: the one that the workspace has)."`
 }
 
-// languageModel adds the endpoints for a workspace's settings of the language model.
+// languageModel adds the endpoints for the language model settings of a workspace.
 func (a *API) languageModel() {
 	type out struct{ Body llm.State }
 	add(a, endpoint{

@@ -26,7 +26,7 @@ func (a *API) changePassword() {
 		err := a.Attempts.Try(q.request, "user "+caller(ctx).User, q.Body.Current, func() error {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)
 		})
-		if fault.Is(err, fault.Unauthenticated) { // the session itself is valid
+		if fault.Is(err, fault.Unauthenticated) { // The session is valid, so the error can only be about the current password.
 			err = fault.Invalid("/current", "must be the current password.")
 		}
 		return &none{}, err

@@ -29,7 +29,7 @@ type RoleBody struct {
 	Role registry.Role `json:"role"`
 }
 
-// MemberRef names a member in a path.
+// MemberRef is a path parameter that names a member.
 type MemberRef struct {
 	User string `path:"user" maxLength:"100" doc:"ID of the person."`
 }

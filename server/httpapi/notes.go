@@ -7,9 +7,9 @@ import (
 	"unicode/utf16"
 )
 
-// quoted encodes sentences as JSON strings in ASCII, for a header that may occur several times. JSON is needed because
-// clients join such headers with commas, which sentences contain too. ASCII is needed because clients decode other
-// characters differently.
+// quoted encodes sentences as JSON strings in ASCII, for a header that may occur several times. Clients join such
+// headers with commas, and sentences contain commas too; JSON strings keep the sentences apart. ASCII is needed because
+// clients decode other characters differently.
 func quoted(sentences []string) ([]string, error) {
 	all := make([]string, 0, len(sentences))
 	for _, sentence := range sentences {

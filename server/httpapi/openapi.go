@@ -19,7 +19,7 @@ func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
 	return complete(a.huma.OpenAPI())
 }
 
-// OpenAPI returns the indented description of all routes. Equal routes give equal bytes.
+// OpenAPI returns the indented description of all routes. The same routes always give the same bytes.
 func (a *API) OpenAPI() ([]byte, error) {
 	text, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
 	return append(text, '\n'), err
@@ -36,7 +36,8 @@ func (a *API) getManifestSchema() {
 	a.router.Get("/schemas/agent.json", a.document("application/schema+json", agents.SettingsSchema))
 }
 
-// document serves a document that does not change while the server runs. It calls make once, at the first request.
+// document serves a document that does not change while the server runs. It calls make only once, for the first
+// request.
 func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFunc {
 	once := sync.OnceValues(make)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +48,7 @@ func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFun
 		}
 		w.Header().Set("Content-Type", kind)
 		sendOnce(w, r, untilChecked, func(w http.ResponseWriter) {
-			_, _ = w.Write(text) // held in memory
+			_, _ = w.Write(text) // Ignore the error: this writes to memory.
 		})
 	}
 }

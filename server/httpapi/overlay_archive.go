@@ -45,7 +45,7 @@ func (a *API) writeOverlay(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="overlay.tar.gz"`)
 	if err := files.Write(r.Context(), w); err != nil {
 		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write overlay", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
-		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection shows that it is incomplete
+		panic(http.ErrAbortHandler) // The answer has begun, so only a broken connection shows the client that the answer is incomplete.
 	}
 }
 
@@ -65,13 +65,13 @@ func (a *API) readOverlay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // the writer of a test has no connection
+	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // Ignore the error: the writer of a test has no connection.
 	overlay, err := a.Projects.ReadBack(r.Context(), actor(r.Context()), chi.URLParam(r, "project"), chi.URLParam(r, "overlay"), http.MaxBytesReader(w, r.Body, projects.MaxUpload+1))
-	if err != nil { // keep the deadline: the server may wait for the rest of the body before it answers
+	if err != nil { // Keep the deadline, because the server may have to read the rest of the body before it answers.
 		a.Problems.Write(w, r, err)
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(overlay) // the client may have disconnected
+	_ = json.NewEncoder(w).Encode(overlay) // The client may have disconnected.
 }

@@ -23,7 +23,7 @@ func (a *API) packageRoutes() {
 	a.getPackageTypes()
 }
 
-// PackagesBody asks for the exact packages of a draft.
+// PackagesBody requests the exact packages of a draft.
 type PackagesBody struct {
 	Renew   bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Versions keep theirs."`
 	Install bool `json:"install,omitempty" doc:"Also install the packages. The list of installed packages shows the progress."`
@@ -84,7 +84,7 @@ func (a *API) listInstalledPackages() {
 	})
 }
 
-// CollectBody selects the packages to remove.
+// CollectBody selects the installed packages that are removed.
 type CollectBody struct {
 	UnusedHours int64 `json:"unusedHours" minimum:"1" maximum:"87600" doc:"Hours since the last use."`
 	DryRun      bool  `json:"dryRun,omitempty" doc:"Only list what would be removed."`
@@ -103,12 +103,12 @@ func (a *API) collectPackages() {
 	})
 }
 
-// PackageLanguageQuery names the language whose packages are asked for.
+// PackageLanguageQuery is a query parameter that names the language of the packages.
 type PackageLanguageQuery struct {
 	Language runtimes.Language `query:"language" required:"true" doc:"Language whose packages are meant."`
 }
 
-// FoundPackages lists packages of an index.
+// FoundPackages lists packages that a search in an index has found.
 type FoundPackages struct {
 	Items []mechanism.Found `json:"items"`
 }
@@ -150,7 +150,7 @@ func (a *API) listPackageVersions() {
 	})
 }
 
-// PackageDependencies lists the packages that a package brings.
+// PackageDependencies lists the other packages that a package requires.
 type PackageDependencies struct {
 	Items []packages.Dependency `json:"items"`
 }

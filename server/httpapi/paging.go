@@ -8,27 +8,28 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Paging contains the query parameters of a list that is always answered in pages.
+// Paging contains the query parameters of a list that is always returned in pages.
 type Paging struct {
 	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items in a page."`
 }
 
-// ListPaging contains the query parameters of a short list. Without a limit, the whole list is answered.
+// ListPaging contains the query parameters of a short list. Without a limit, the answer contains the whole list.
 type ListPaging struct {
 	Cursor string `query:"cursor" maxLength:"1000" doc:"nextCursor of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" doc:"Maximum number of items in a page (default: all)."`
 }
 
-// place is the decoded cursor of a short list: the name and the index of the last item of the previous page.
+// place is the decoded cursor of a short list. It contains the name and the index of the last item of the previous
+// page.
 type place struct {
 	List  string `json:"l"`
 	Item  string `json:"i"`
 	Index int    `json:"n"`
 }
 
-// pageOf returns a page of a list, and the cursor of the next page, "" for none. The page begins after the item that the
-// cursor names. If that item was removed, the page begins at the item's former index.
+// pageOf returns a page of a list, and the cursor of the next page or "" if there is none. The page begins after the
+// item that the cursor names. If this item was removed, the page begins at the item's former index.
 func pageOf[T any](q ListPaging, list string, items []T, name func(T) string) (page []T, next string, err error) {
 	start := 0
 	if q.Cursor != "" {

@@ -16,13 +16,13 @@ type PinsBody struct {
 	References []string `json:"references" maxItems:"200" doc:"References, for example weather@^1."`
 }
 
-// PinList lists references with the versions they resolve to now.
+// PinList lists references with the versions that they select now.
 type PinList struct {
 	Items      []registry.Pin `json:"items"`
 	NextCursor string         `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// PinOwner names an owner.
+// PinOwner is a query parameter that names an owner.
 type PinOwner struct {
 	Owner string `query:"owner" required:"true" minLength:"1" maxLength:"200" doc:"Identifier of the owner."`
 }

@@ -36,7 +36,7 @@ type ProjectFile struct {
 	Size int64  `json:"size"`
 }
 
-// ProjectFileContent is the content of a file. A file that is no text has no content.
+// ProjectFileContent is the content of a file. If the file is not text, the content is omitted.
 type ProjectFileContent struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
@@ -55,12 +55,12 @@ type OverlayList struct {
 	NextCursor string             `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// ProjectName names a project.
+// ProjectName is a path parameter that names a project.
 type ProjectName struct {
 	Project string `path:"project" maxLength:"63" doc:"Name of the project."`
 }
 
-// OverlayRef names an overlay.
+// OverlayRef contains the path parameters that name an overlay.
 type OverlayRef struct {
 	ProjectName
 	Overlay string `path:"overlay" maxLength:"100" doc:"ID of the overlay."`
@@ -213,12 +213,12 @@ func (a *API) rejectOverlay() {
 	})
 }
 
-// projectTypes are the content types of archives with the files of a project.
+// projectTypes lists the content types of archives with the files of a project.
 func projectTypes() []string {
 	return []string{"application/gzip", "application/x-tar", "application/zip", "application/x-git-bundle"}
 }
 
-// archiveContent describes an archive as a body.
+// archiveContent describes an archive as the body of a request.
 func archiveContent() map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
 	for _, name := range projectTypes() {
@@ -227,7 +227,8 @@ func archiveContent() map[string]*huma.MediaType {
 	return content
 }
 
-// isArchive reports whether the content type of a request is that of an archive. If not, it answers with an error.
+// isArchive reports whether the content type of a request is the content type of an archive. If not, it answers with an
+// error.
 func (a *API) isArchive(w http.ResponseWriter, r *http.Request) bool {
 	is := slices.Contains(projectTypes(), r.Header.Get("Content-Type"))
 	if !is {
@@ -263,16 +264,16 @@ func (a *API) readProject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // the writer of a test has no connection
+	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // Ignore the error: the writer of a test has no connection.
 	result, err := a.Projects.Import(r.Context(), actor(r.Context()), projects.ImportRequest{
 		Name: chi.URLParam(r, "project"), Description: query.Get("description"), Summary: query.Get("summary"), Strip: query.Get("strip") == "true",
 		Archive: http.MaxBytesReader(w, r.Body, projects.MaxUpload+1),
 	})
-	if err != nil { // keep the deadline: the server may wait for the rest of the body before it answers
+	if err != nil { // Keep the deadline, because the server may have to read the rest of the body before it answers.
 		a.Problems.Write(w, r, err)
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(result) // the client may have disconnected
+	_ = json.NewEncoder(w).Encode(result) // The client may have disconnected.
 }

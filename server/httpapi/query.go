@@ -13,9 +13,9 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// checkQuery rejects query parameters that a route's description does not contain. It also rejects repeated parameters,
-// because a proxy and the server could choose different values. It checks all routes of the router; a route without a
-// description has no parameters.
+// checkQuery rejects query parameters that the description of a route does not contain. It also rejects repeated
+// parameters, because a proxy and the server could choose different values. It checks all routes of the router; a route
+// without a description may have no parameters.
 func (a *API) checkQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -28,8 +28,8 @@ func (a *API) checkQuery(next http.Handler) http.Handler {
 	})
 }
 
-// openQueries returns the routes whose queries are not checked here: pages, whose queries are read by the page or come from
-// an OpenID provider, and the MCP addresses, which check their queries themselves.
+// openQueries returns the routes whose queries are not checked here. These are pages, whose queries are read by the
+// page or come from an OpenID provider, and the MCP addresses, which check their queries themselves.
 func openQueries() []string {
 	return []string{
 		"/", strings.TrimSuffix(studio, "/"), studio + "*", gate.SignInPath, callbackPath,
@@ -48,7 +48,7 @@ func (a *API) queryFault(r *http.Request) error {
 	}
 	route := a.router.Find(chi.NewRouteContext(), method, gate.RoutedPath(r))
 	if route == "" || slices.Contains(openQueries(), route) {
-		return nil // without a route the answer is 404 or 405
+		return nil // If no route matches, the answer is 404 or 405.
 	}
 	known := a.parameters(method, route)
 	for name, values := range query {
@@ -66,8 +66,8 @@ func (a *API) queryFault(r *http.Request) error {
 	return nil
 }
 
-// parameters returns the query parameters of a route from its description. Every GET also has the parameter workspace,
-// which the gate reads.
+// parameters returns the query parameters of a route, from the API description. Every GET route also has the parameter
+// workspace, which the gate reads.
 func (a *API) parameters(method, route string) map[string]*huma.Schema {
 	known := map[string]*huma.Schema{}
 	if method == http.MethodGet {

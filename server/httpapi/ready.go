@@ -21,7 +21,7 @@ type ComponentState struct {
 	Reason    string `json:"reason,omitempty" doc:"Why it is down."`
 }
 
-// component returns the state of a component. The reason is used only if it is down.
+// component returns the state of a component. The reason is used only if the component is down.
 func component(name string, up bool, reason string) ComponentState {
 	if up {
 		return ComponentState{Component: name, State: "up"}
@@ -29,7 +29,7 @@ func component(name string, up bool, reason string) ComponentState {
 	return ComponentState{Component: name, State: "down", Reason: reason}
 }
 
-// components returns the components of a server that is ready, so database and sandbox are up.
+// components returns the components of a server that is ready. In this state the database and the sandbox are up.
 func (h Health) components() []ComponentState {
 	all := []ComponentState{component("database", true, ""), component("sandbox", true, "")}
 	if h.Servers != nil {
@@ -44,7 +44,7 @@ func (h Health) components() []ComponentState {
 	return all
 }
 
-// unready adds to an error the component because of which the server is not ready.
+// unready adds the component to an error that is the reason why the server is not ready.
 func unready(component string, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

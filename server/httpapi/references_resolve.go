@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ResolveBody lists references such as weather@^1.
+// ResolveBody lists the references to resolve, such as weather@^1.
 type ResolveBody struct {
 	References []string `json:"references" minItems:"1" maxItems:"100"`
 }
@@ -35,7 +35,7 @@ type Unresolved struct {
 	Detail string     `json:"detail"`
 }
 
-// ResolvedReferences has one item per reference, in the same order.
+// ResolvedReferences has one item for each reference, in the order of the request.
 type ResolvedReferences struct {
 	Items []ResolvedReference `json:"items"`
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// refuse converts the framework's error answers into problem documents. The errors are about parameters, because bodies
-// are checked before.
+// refuse converts error answers of the framework to problem documents. These errors are about parameters, because
+// bodies are checked earlier.
 func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	model, ok := answer.(*huma.ErrorModel)
 	if !ok {
@@ -28,8 +28,9 @@ func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	return problem.Of(problem.FromStatus(model.Status, details)), nil
 }
 
-// detail describes the error of one parameter. The framework's location is, for example, query.limit or path.run. For a
-// body, it replaces the decoder's message, which would repeat values.
+// detail describes the error of one parameter. The location comes from the framework and is, for example, query.limit
+// or path.run. If the error is about the body, detail replaces the message of the decoder, because that message would
+// repeat values.
 func detail(e huma.ErrorDetail) fault.Detail {
 	where, name, _ := strings.Cut(e.Location, ".")
 	if where == "body" && strings.HasPrefix(e.Message, "/") {

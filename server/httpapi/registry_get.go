@@ -10,13 +10,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// ListedRef names an agent of the public registry in a path.
+// ListedRef contains the path parameters that name an agent of the public registry.
 type ListedRef struct {
 	Publisher string `path:"publisher" maxLength:"100" doc:"Name of the workspace that lists the agent."`
 	Name      string `path:"name" maxLength:"100" doc:"Current or former name."`
 }
 
-// ListedAgent is an agent of the public registry, described by its latest version.
+// ListedAgent is an agent of the public registry. Its latest version describes it.
 type ListedAgent struct {
 	ID               string            `json:"id"`
 	Publisher        string            `json:"publisher" doc:"Workspace that lists the agent."`
@@ -31,7 +31,7 @@ type ListedAgent struct {
 	Versions         []ListedVersion   `json:"versions" doc:"Released versions, newest first."`
 }
 
-// ListedVersion is a released version without its publisher.
+// ListedVersion is a released version without the person who published it.
 type ListedVersion struct {
 	Version     string        `json:"version"`
 	Digest      string        `json:"digest"`

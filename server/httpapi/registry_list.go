@@ -57,7 +57,7 @@ func (a *API) browseRegistry() {
 	})
 }
 
-// CopyBody names the agent and version to copy.
+// CopyBody names the agent and the version that are copied.
 type CopyBody struct {
 	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
 	Name    string `json:"name,omitempty" doc:"Name of the copy (default: the original name)."`

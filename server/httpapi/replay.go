@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/studio/replay"
 )
 
-// ReplayBody selects the recorded inputs to run against the draft.
+// ReplayBody selects the recorded inputs with which the draft is run.
 type ReplayBody struct {
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version  string `json:"version,omitempty" doc:"Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest)."`

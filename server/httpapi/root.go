@@ -10,7 +10,7 @@ import (
 // studio is the path of the Studio; server/webui serves it.
 const studio = "/studio/"
 
-// getRoot redirects browsers to the Studio and describes the server to programs.
+// getRoot redirects browsers to the Studio. To other clients it sends a description of the server.
 func (a *API) getRoot() {
 	a.router.Get("/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
@@ -26,14 +26,14 @@ func (a *API) getRoot() {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(body, '\n')) // the client may have disconnected
+		_, _ = w.Write(append(body, '\n')) // The client may have disconnected.
 	})
 	a.router.Get(strings.TrimSuffix(studio, "/"), func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, a.BasePath+studio, http.StatusFound)
 	})
 }
 
-// wantsPage reports whether the client is a browser or sends no Accept header.
+// wantsPage reports whether the client is a browser, or sends no Accept header.
 func wantsPage(accept string) bool {
 	if accept == "" {
 		return true

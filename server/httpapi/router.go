@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// ExplainBody is a call to explain: an agent with a version, or a program as in POST /execute.
+// ExplainBody describes the call that is explained: an agent with a version, or a program as in POST /execute.
 type ExplainBody struct {
 	Agent    string         `json:"agent,omitempty" maxLength:"200" doc:"Name or ID of an agent. Absent: the program is in this body."`
 	Version  string         `json:"version,omitempty" maxLength:"200" doc:"1.2.0, ^1, latest, sha256:… or draft."`

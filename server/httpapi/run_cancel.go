@@ -19,7 +19,7 @@ func (a *API) cancelRun() {
 			return nil, err
 		}
 		if recorded, err := a.Runs.Recorded(ctx, actor(ctx), q.Run); err == nil && recorded.Withheld {
-			storeInstead(ctx, runOf(recorded)) // a repeated request gets no values
+			storeInstead(ctx, runOf(recorded)) // A repeated request gets no values of a private run.
 		}
 		return &out{Body: runOf(run)}, nil
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// EventList lists the events of a run so far.
+// EventList lists the events of a run that exist so far.
 type EventList struct {
 	Items []runtimes.Event `json:"items"`
 }
@@ -42,7 +42,7 @@ func (a *API) listRunEvents() {
 		if err != nil {
 			return nil, err
 		}
-		first, err := events.Next(ctx) // before the first event the request may still fail
+		first, err := events.Next(ctx) // Until the first event, the request may still fail.
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (a *API) listRunEvents() {
 			c.SetHeader("Content-Type", "application/json")
 			c.SetStatus(http.StatusOK)
 			if err := listEvents(ctx, c.BodyWriter(), first, err, events); err != nil {
-				panic(http.ErrAbortHandler) // a truncated answer must not look complete
+				panic(http.ErrAbortHandler) // Abort the connection, so that a truncated answer does not look complete.
 			}
 		}}, nil
 	})
@@ -79,7 +79,7 @@ func listEvents(ctx context.Context, w io.Writer, e runtimes.Event, err error, e
 	}
 }
 
-// streamRunEvents serves an EventSource. It returns errors only before the stream begins.
+// streamRunEvents serves the events of a run to an EventSource. It returns an error only before the stream begins.
 func (a *API) streamRunEvents(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet || !wantsStream(r.Header.Get("Accept")) {
 		return false
@@ -109,8 +109,8 @@ func wantsStream(accept string) bool {
 	return false
 }
 
-// startOf returns the sequence number after which a stream starts. The Last-Event-ID header, which a reconnecting
-// EventSource sends, has priority over the query.
+// startOf returns the sequence number after which a stream starts. The Last-Event-ID header takes precedence over the
+// query, because an EventSource sends it when it reconnects.
 func startOf(r *http.Request) (int64, error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {

@@ -30,13 +30,13 @@ type ExecuteBody struct {
 	NodeID        string          `json:"nodeId,omitempty" maxLength:"100"`
 }
 
-// PreferOptions holds the caller's preferences for the answer.
+// PreferOptions holds the caller's preferences for the form of the answer.
 type PreferOptions struct {
 	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once. Follow the run by its ID."`
 	UserAgent string `header:"User-Agent" hidden:"true"`
 }
 
-// runAnswer is a finished run or an accepted one.
+// runAnswer is the answer about a run that is finished or accepted.
 type runAnswer struct {
 	Status   int
 	Location string `header:"Location"`
@@ -79,8 +79,8 @@ func (a *API) executeAgent() {
 	})
 }
 
-// currentName returns the current name of an agent that was requested by a former name. It returns "" otherwise, and if the
-// name cannot be determined.
+// currentName returns the current name of an agent that was requested by a former name. If the agent was requested by
+// its current name, or if the name cannot be determined, it returns "".
 func (a *API) currentName(ctx context.Context, asked string) string {
 	agent, err := a.Agents.Get(ctx, actor(ctx), asked)
 	if err != nil {
@@ -107,7 +107,8 @@ func deprecation(v registry.Version) string {
 	return header[0]
 }
 
-// run executes a run, and waits for its result unless the client prefers respond-async. It also returns the version.
+// run executes a run. It waits for the result unless the client prefers respond-async. It also returns the version that
+// ran.
 func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, registry.Version, error) {
 	request.Trigger, request.Key = trigger(ctx, how), keyOf(ctx)
 	if wantsAsync(how.Prefer) {
@@ -115,7 +116,7 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 		if err != nil {
 			return nil, run.Of, err
 		}
-		if run.Status.Final() { // the run was blocked before it started
+		if run.Status.Final() { // The run was blocked before it started.
 			return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 		}
 		return a.accepted(ctx, run, "respond-async")
@@ -133,8 +134,8 @@ func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) 
 	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run.Run)}, run.Of, nil
 }
 
-// accepted returns the 202 answer for a run that has not finished. If the run waits for an approval, the answer contains
-// the request's ID.
+// accepted returns the 202 answer for a run that has not finished. If the run waits for an approval, the answer
+// contains the ID of the request for approval.
 func (a *API) accepted(ctx context.Context, run runs.Result, applied string) (*runAnswer, registry.Version, error) {
 	body := Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision}
 	if run.Status == registry.AwaitingApproval {
@@ -143,7 +144,7 @@ func (a *API) accepted(ctx context.Context, run runs.Result, applied string) (*r
 			return nil, run.Of, err
 		}
 		body.ApprovalID, body.Reasons, body.ExpiresAt = request.ID, request.Reasons, &request.ExpiresAt
-		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // the request is stored, so the answer must name it
+		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // The request for approval is stored, so the answer must contain its ID.
 	}
 	return &runAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: applied, Body: body}, run.Of, nil
 }
@@ -158,8 +159,8 @@ func wantsAsync(prefer string) bool {
 	return false
 }
 
-// trigger returns how a run was started: by the Studio if the caller has a session, by the command line if User-Agent says
-// so, else by the API.
+// trigger returns the way in which a run was started. It is the Studio if the caller has a session, the command line if
+// User-Agent says so, and otherwise the API.
 func trigger(ctx context.Context, how PreferOptions) registry.Trigger {
 	caller, _ := gate.CallerOf(ctx)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// RunRef names a run in a path.
+// RunRef is a path parameter that names a run.
 type RunRef struct {
 	Run string `path:"run" maxLength:"100" doc:"ID of the run."`
 }

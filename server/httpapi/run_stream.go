@@ -9,10 +9,10 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// StreamPath is the path at which server/streamapi serves the WebSocket of a run.
+// StreamPath is the path of the WebSocket of a run. Package server/streamapi serves it.
 const StreamPath = Base + "/runs/{run}/stream"
 
-// describeStream adds the WebSocket to the description. Another package serves it.
+// describeStream adds the WebSocket of a run to the API description, because another package serves it.
 func (a *API) describeStream() {
 	op := &huma.Operation{
 		OperationID: "streamRun", Method: http.MethodGet, Path: StreamPath, Tags: []string{"runs"}, Summary: "Follow a run over a WebSocket",

@@ -18,7 +18,8 @@ type RuntimeState struct {
 	Queue    QueueState         `json:"queue"`
 }
 
-// WorkerState counts sandboxed processes: those that exist now, and those started since the server began.
+// WorkerState contains the number of sandboxed processes that exist now, and the number of those that were started
+// since the server began.
 type WorkerState struct {
 	Idle      int   `json:"idle" doc:"Workers that are ready and idle."`
 	Busy      int   `json:"busy" doc:"Workers that execute or start a run."`
@@ -29,7 +30,7 @@ type WorkerState struct {
 	Retired   int64 `json:"retired" doc:"Started workers that the server stopped: after their runs, or at a limit."`
 }
 
-// QueueState counts runs: those waiting in all runtimes, and those executing in this one.
+// QueueState contains the number of runs that wait for any runtime, and the number of runs that this runtime executes.
 type QueueState struct {
 	Depth   int `json:"depth"`
 	Running int `json:"running"`

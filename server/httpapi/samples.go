@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sample is an example agent to start from. Agent is the body that creates it.
+// Sample is an example agent to start from. Agent is the request body that creates the agent.
 type Sample struct {
 	Name        string            `json:"name"`
 	Title       string            `json:"title"`

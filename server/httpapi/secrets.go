@@ -22,7 +22,7 @@ type Secret struct {
 	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs receive the secret. Only in lists."`
 }
 
-// SecretList lists the secrets of the workspace without values.
+// SecretList lists the secrets of the workspace without their values.
 type SecretList struct {
 	Items      []Secret `json:"items"`
 	NextCursor string   `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
@@ -34,7 +34,7 @@ type SecretBody struct {
 	Bind  *registry.Binding `json:"bind,omitempty" doc:"Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value."`
 }
 
-// SecretRef names a secret in a path.
+// SecretRef contains the parameters that name a secret.
 type SecretRef struct {
 	Name  string `path:"name" maxLength:"64" doc:"Name of the secret, as versions declare it."`
 	Agent string `query:"agent" maxLength:"100" doc:"Name or ID of the agent that owns the secret (default: the workspace)."`

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// getServerJSON serves server.json, the document that publishes an MCP address in a registry of MCP servers.
+// getServerJSON serves server.json. With this document, an MCP address can be published in a registry of MCP servers.
 func (a *API) getServerJSON() {
 	type in struct {
 		RequestBase
@@ -45,7 +45,7 @@ func (a *API) getServerJSON() {
 	})
 }
 
-// offered returns a selection of tools with its path, title and description.
+// offered returns a selection of tools, with the path, title and description of its MCP address.
 func (a *API) offered(ctx context.Context, set, reference string) (manifest.Offer, tools.Selection, error) {
 	switch {
 	case set != "" && reference != "":
@@ -54,7 +54,7 @@ func (a *API) offered(ctx context.Context, set, reference string) (manifest.Offe
 		found, err := a.Tools.Set(ctx, actor(ctx), set)
 		return manifest.Offer{
 			Path: "/mcp/sets/" + set, Name: set, Title: found.Title, Description: cmp.Or(found.Description, "The tool set "+set+"."),
-			Version: fmt.Sprintf("1.0.%d", found.UpdatedAt.Unix()), // every change of a set is a newer version
+			Version: fmt.Sprintf("1.0.%d", found.UpdatedAt.Unix()), // Every change of the set gives a newer version.
 		}, tools.Selection{Set: set}, err
 	case reference != "":
 		if !strings.Contains(reference, "@") {

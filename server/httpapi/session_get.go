@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Session describes the caller, its workspace and its permissions.
+// Session describes the caller, with the caller's workspace and permissions.
 type Session struct {
 	Actor      SessionActor          `json:"actor"`
 	Workspace  SessionWorkspace      `json:"workspace"`
@@ -17,7 +17,7 @@ type Session struct {
 	Agents     []registry.TokenAgent `json:"agents" doc:"Agents that the caller is restricted to. Empty for all agents."`
 }
 
-// SessionActor is the person or token.
+// SessionActor is the person or token of the caller.
 type SessionActor struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`

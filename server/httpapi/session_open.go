@@ -13,17 +13,17 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// SessionBody exchanges a token, or a sign-in name and a password, for a session.
+// SessionBody contains the credential for a new session: a token, or a sign-in name and a password.
 type SessionBody struct {
 	Token    string `json:"token,omitempty" maxLength:"4096"`
 	Name     string `json:"name,omitempty" maxLength:"100"`
 	Password string `json:"password,omitempty" maxLength:"1024"`
 }
 
-// Connection gives a handler the HTTP request, for example to read the client's address.
+// Connection gives a handler access to the HTTP request, for example to read the client's address.
 type Connection struct{ request *http.Request }
 
-// Resolve stores the request; the framework calls it.
+// Resolve stores the request. The framework calls it.
 func (c *Connection) Resolve(ctx huma.Context) []error {
 	c.request, _ = humachi.Unwrap(ctx)
 	return nil
@@ -63,7 +63,7 @@ func (a *API) openSession() {
 	})
 }
 
-// sessionOf returns the value of a request's session cookie, "" if it has none.
+// sessionOf returns the value of a request's session cookie, or "" if the request has none.
 func (a *API) sessionOf(r *http.Request) string {
 	cookie, err := r.Cookie(gate.CookieName(a.PublicURL, a.BasePath))
 	if err != nil {
@@ -72,10 +72,11 @@ func (a *API) sessionOf(r *http.Request) string {
 	return cookie.Value
 }
 
-// passwordName returns the name under which wrong passwords of a person are counted.
+// passwordName returns the name by which wrong passwords of a person are counted.
 func passwordName(name string) string { return "person " + strings.ToLower(name) }
 
-// cookie returns the session cookie. Its value is the only credential that a browser stores, and scripts cannot read it.
+// cookie returns the session cookie. Its value is the only credential that a browser stores, and scripts cannot read
+// the value.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
 		Name: gate.CookieName(a.PublicURL, a.BasePath), Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,

@@ -44,7 +44,7 @@ func (a *API) listSessions() {
 	})
 }
 
-// openSessions returns a page of sessions. It marks the caller's own session, which has the ID current.
+// openSessions returns a page of sessions. It marks the session with the ID current as the caller's own session.
 func openSessions(q ListPaging, sessions []registry.Session, current string) (OpenSessionList, error) {
 	page, next, err := pageOf(q, "sessions", sessions, registry.Session.ID)
 	list := OpenSessionList{Items: make([]OpenSession, 0, len(page)), NextCursor: next}
@@ -70,10 +70,11 @@ func (a *API) endSession() {
 	})
 }
 
-// mostOfBrowser is the maximum length to store of a User-Agent header, because clients can send any length.
+// mostOfBrowser is the maximum length of a User-Agent header that is stored. It is needed because clients can send a
+// header of any length.
 const mostOfBrowser = 300
 
-// deviceOf returns the device that a sign-in comes from.
+// deviceOf returns the device from which a person signs in.
 func deviceOf(r *http.Request) registry.Device {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

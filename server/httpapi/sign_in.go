@@ -8,7 +8,7 @@ import (
 )
 
 // followSignInLink signs in with the one-time link that the server printed, and redirects to the Studio. Because of the
-// redirect the secret does not stay in the browser's history, and no page receives it as referrer.
+// redirect, the secret in the link does not stay in the browser's history, and no page receives it as referrer.
 func (a *API) followSignInLink() {
 	a.router.Get(gate.SignInPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -22,7 +22,7 @@ func (a *API) followSignInLink() {
 			http.SetCookie(w, a.cookie(r, value, expires))
 		}
 		err = a.Attempts.Checked(r, "link", link, err)
-		if err != nil && !a.loggedIn(r) { // a person who opens a used link again may already be signed in
+		if err != nil && !a.loggedIn(r) { // The link was used before, but the person may still be signed in.
 			a.Problems.Write(w, r, err)
 			return
 		}

@@ -21,8 +21,8 @@ const (
 	attemptFor    = 10 * time.Minute
 )
 
-// signInAtProvider adds the routes that redirect a browser to the OpenID provider and handle its return. Errors are shown
-// on the sign-in page, where the user can choose another method.
+// signInAtProvider adds two routes: one redirects a browser to the OpenID provider, the other handles the return from
+// there. Errors are shown on the sign-in page, where the user can choose another way to sign in.
 func (a *API) signInAtProvider() {
 	if a.Provider == nil {
 		return
@@ -33,12 +33,12 @@ func (a *API) signInAtProvider() {
 			a.signInFailed(w, r, err)
 			return
 		}
-		text, _ := json.Marshal(attempt) // three strings cannot fail
+		text, _ := json.Marshal(attempt) // The error is impossible: the attempt consists of three strings.
 		http.SetCookie(w, a.attempt(r, base64.RawURLEncoding.EncodeToString(text), a.Now().Add(attemptFor)))
 		redirect(w, r, address)
 	})
 	a.router.Get(callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // the cookie is valid for one answer
+		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // The cookie may be used for only one answer, so remove it.
 		answer := r.URL.Query()
 		err := a.Attempts.Try(r, "provider", answer.Get("code"), func() error {
 			who, err := a.Provider.Finish(r.Context(), a.callback(r), attemptOf(r), answer)
@@ -59,7 +59,7 @@ func (a *API) signInAtProvider() {
 	})
 }
 
-// redirect redirects a browser. The answer must not be cached, and the target receives no referrer.
+// redirect redirects a browser. The answer must not be cached, and the target page receives no referrer.
 func redirect(w http.ResponseWriter, r *http.Request, address string) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, address, http.StatusSeeOther)
@@ -78,8 +78,8 @@ func (a *API) callback(r *http.Request) string {
 	return a.baseURL(RequestBase{base}) + callbackPath
 }
 
-// attempt returns the cookie of one sign-in attempt. It is SameSite=Lax, so that the browser sends it when the provider
-// redirects back. The session cookie is stricter and would not be sent.
+// attempt returns the cookie that stores a sign-in attempt. The cookie is SameSite=Lax, so that the browser sends it
+// when the provider redirects back. The session cookie is stricter, so the browser would not send it then.
 func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Cookie {
 	cookie := a.cookie(r, value, expires)
 	cookie.Name, cookie.SameSite = attemptCookie, http.SameSiteLaxMode
@@ -99,7 +99,7 @@ func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	return attempt
 }
 
-// SignInMethods lists the ways to sign in, in addition to the printed link and tokens.
+// SignInMethods lists the ways to sign in. The printed link and tokens are not listed, because they always work.
 type SignInMethods struct {
 	Provider *SignInProvider `json:"provider" doc:"The OpenID provider, or null."`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// Skill is an agent as a skill, or a folder that could not be loaded as one.
+// Skill is a skill, or a folder from which no skill could be loaded.
 type Skill struct {
 	Name          string               `json:"name"`
 	AgentID       string               `json:"agentId" doc:"ID of the agent. Empty for a folder that was never installed."`
@@ -80,7 +80,7 @@ func (a *API) listSkills() {
 	})
 }
 
-// InstallSkillBody names the source to install: exactly one of its members is set.
+// InstallSkillBody names the source from which a skill is installed. Exactly one of its members is set.
 type InstallSkillBody struct {
 	Name  string                   `json:"name,omitempty" maxLength:"63" doc:"Name of a skill that was uninstalled or is in the skills directory."`
 	URL   string                   `json:"url,omitempty" maxLength:"2000" doc:"URL of a .tar.gz on a granted host."`
@@ -106,7 +106,7 @@ func (a *API) installSkill() {
 	})
 }
 
-// PromoteSkillBody requests the next version of a skill.
+// PromoteSkillBody requests that the draft of a skill becomes its next version.
 type PromoteSkillBody struct {
 	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" maxLength:"100" doc:"Version number (default: the number suggested from the changes)."`

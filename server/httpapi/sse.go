@@ -11,17 +11,18 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// heartbeat is the interval of comments that keep proxies from closing a quiet stream.
+// heartbeat is the interval at which comments are sent in a stream without events. The comments prevent proxies from
+// closing the connection.
 const heartbeat = 15 * time.Second
 
-// follower reads a run's events one at a time.
+// follower reads the events of a run one by one.
 type follower interface {
 	Next(ctx context.Context) (runtimes.Event, error)
 }
 
-// sendEvents writes server-sent events until the result of the run, until the reader disconnects or until the gate ends the
-// stream. The reader can reconnect with Last-Event-ID without losing events. If sendEvents returns an error, it has sent
-// nothing, and the caller must answer with the error.
+// sendEvents writes server-sent events until the result of the run was sent, the reader disconnects or the gate ends
+// the stream. The reader can reconnect with Last-Event-ID without losing events. If sendEvents returns an error, it has
+// sent nothing, and the caller must answer with the error.
 func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat time.Duration) error {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: beat}
 	for {
@@ -35,7 +36,7 @@ func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat ti
 		case s.started:
 			return nil
 		case errors.Is(err, io.EOF) || r.Context().Err() != nil:
-			// The reader has all events or may not read more. Status 204 tells an EventSource not to reconnect.
+			// The reader has all events or may not read more. The status 204 tells an EventSource not to reconnect.
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
@@ -43,8 +44,8 @@ func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat ti
 	}
 }
 
-// eventStream writes one event stream. It sends the header with the first event or heartbeat, because before that the
-// request may still fail.
+// eventStream writes one event stream. It sends the HTTP header with the first event or heartbeat, because the request
+// may still fail before.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -52,7 +53,7 @@ type eventStream struct {
 	started bool
 }
 
-// next waits for an event and writes a heartbeat at each interval without one.
+// next waits for an event. While there is none, it writes a heartbeat at each interval.
 func (s *eventStream) next(ctx context.Context, events follower) (runtimes.Event, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, s.beat)

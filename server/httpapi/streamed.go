@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// stream registers and describes a route whose bodies are not JSON. Unlike a handler of add, its handler writes the answer
+// stream registers and describes a route whose bodies are not JSON. In contrast to add, its handler writes the answer
 // and problem documents itself.
 func (a *API) stream(e endpoint, parameters []*huma.Param, body *huma.RequestBody, handle http.HandlerFunc) {
 	op := &huma.Operation{

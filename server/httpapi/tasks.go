@@ -31,7 +31,7 @@ type TaskBody struct {
 	Priority    *int              `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority (default: 5). One step is worth ten minutes of waiting."`
 }
 
-// TaskRetry is the feedback about an attempt.
+// TaskRetry contains a person's feedback about the last attempt of a task.
 type TaskRetry struct {
 	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Comment on the last attempt. An agent gets it as the input property named feedback, which its input schema, if any, must declare. For a described task, the language model reads it."`
 }
@@ -42,17 +42,17 @@ type TaskList struct {
 	NextCursor string          `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// TaskEventList lists the events of a task so far.
+// TaskEventList lists the events of a task that exist so far.
 type TaskEventList struct {
 	Items []registry.TaskEvent `json:"items"`
 }
 
-// TaskRef names a task.
+// TaskRef is a path parameter that names a task.
 type TaskRef struct {
 	Task string `path:"task" maxLength:"100" doc:"ID of the task."`
 }
 
-// normalPriority is the priority of a task whose request sets none.
+// normalPriority is the priority of a task if the request does not set one.
 const normalPriority = 5
 
 type taskAnswer struct{ Body registry.Task }
@@ -124,7 +124,7 @@ func (a *API) listTaskEvents() {
 		if err != nil {
 			return nil, err
 		}
-		first, err := events.Next(ctx) // until then the request may still fail
+		first, err := events.Next(ctx) // Until the first event, the request may still fail.
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
@@ -132,13 +132,13 @@ func (a *API) listTaskEvents() {
 			c.SetHeader("Content-Type", "application/json")
 			c.SetStatus(http.StatusOK)
 			if err := listEvents(ctx, c.BodyWriter(), first, err, events); err != nil {
-				panic(http.ErrAbortHandler) // a truncated answer must not look complete
+				panic(http.ErrAbortHandler) // Abort the connection, so that a truncated answer does not look complete.
 			}
 		}}, nil
 	})
 }
 
-// streamTaskEvents serves an EventSource. It returns errors only before the stream begins.
+// streamTaskEvents serves the events of a task to an EventSource. It returns an error only before the stream begins.
 func (a *API) streamTaskEvents(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet || !wantsStream(r.Header.Get("Accept")) {
 		return false
@@ -212,8 +212,8 @@ func (a *API) cancelTask() {
 	})
 }
 
-// mayTouchTask returns NotFound for a task of another caller if the caller may run but not read. The gate hides runs in the
-// same way.
+// mayTouchTask returns NotFound for a task of another caller if the caller has the scope run but not read. The gate
+// does the same for runs.
 func (a *API) mayTouchTask(ctx context.Context, id string) error {
 	if gate.Require(ctx, registry.ReadScope) == nil {
 		return nil

@@ -66,7 +66,7 @@ func (a *API) runTests() {
 	})
 }
 
-// GenerateBody selects the program whose input schema gives the inputs.
+// GenerateBody selects the program from whose input schema test inputs are generated.
 type GenerateBody struct {
 	Version  string `json:"version,omitempty" doc:"draft (default), 1.2.0, ^1, latest or a digest."`
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
@@ -99,7 +99,7 @@ func (a *API) generateTests() {
 	})
 }
 
-// sendTests answers with all results at once.
+// sendTests sends all results in one answer.
 func (a *API) sendTests(c huma.Context, plan *tests.Plan) {
 	r, w := humachi.Unwrap(c)
 	answer := TestsReport{Results: []tests.Result{}}
@@ -111,7 +111,7 @@ func (a *API) sendTests(c huma.Context, plan *tests.Plan) {
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(answer) // the client may have gone
+	_ = encoder.Encode(answer) // The client may have disconnected.
 }
 
 // streamTests sends each result as an event.
@@ -122,7 +122,7 @@ func (a *API) streamTests(c huma.Context, plan *tests.Plan) {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: heartbeat}
 	send := func(name string, value any) {
 		if err := s.sendNamed(name, value); err != nil {
-			cancel() // the reader has gone: the other tests need not run
+			cancel() // The reader has disconnected, so the other tests need not run.
 		}
 	}
 	report, err := plan.Run(ctx, func(result tests.Result) { send("result", result) })

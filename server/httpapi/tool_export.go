@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// ExportBody requests a version as a tool.
+// ExportBody requests a version as a tool manifest.
 type ExportBody struct {
 	Version  string         `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
 	Format   manifestFormat `json:"format,omitempty" default:"atelier"`
@@ -22,13 +22,13 @@ type ExportBody struct {
 	Revision int64          `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
 }
 
-// manifestFormat is one of the formats of registry/manifest.
+// manifestFormat is a format of tool manifests. Package registry/manifest defines the formats.
 type manifestFormat string
 
-// Schema describes a format.
+// Schema returns the schema of a format.
 func (manifestFormat) Schema(huma.Registry) *huma.Schema { return choice(manifest.Formats()...) }
 
-// manifestAnswer is a manifest in the requested format, sent unchanged.
+// manifestAnswer is a tool manifest in the requested format. It is sent unchanged.
 type manifestAnswer struct {
 	Warnings []string `header:"Atelier-Warning" doc:"A JSON string: a warning about the manifest, for example why it is not strict. May occur several times."`
 	Renamed  string   `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
@@ -83,7 +83,7 @@ func (a *API) export(ctx context.Context, agent string, request agents.ExportReq
 // RequestBase holds the base URL of the request.
 type RequestBase struct{ base string }
 
-// Resolve stores the base URL; the framework calls it.
+// Resolve stores the base URL. The framework calls it.
 func (b *RequestBase) Resolve(ctx huma.Context) []error {
 	b.base = "http://" + ctx.Host()
 	if ctx.TLS() != nil {

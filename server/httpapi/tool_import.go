@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// ImportToolBody holds the definition of a tool.
+// ImportToolBody contains the definition of a tool of another system.
 type ImportToolBody struct {
 	Tool     json.RawMessage   `json:"tool" doc:"A function of OpenAI for Chat Completions or the Responses API, a tool of MCP or Anthropic, or a tool of LangChain with its schema."`
 	Name     string            `json:"name,omitempty" maxLength:"63" doc:"Name of the agent (default: derived from the name of the tool)."`

@@ -22,7 +22,7 @@ type ToolSetList struct {
 	NextCursor string             `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
-// ToolSetName names a tool set.
+// ToolSetName is a path parameter that names a tool set.
 type ToolSetName struct {
 	Set string `path:"set" maxLength:"63" doc:"Name of the tool set."`
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/usage"
 )
 
-// csvType is the media type of a table.
+// csvType is the media type of CSV tables.
 const csvType = "text/csv"
 
 func (a *API) getUsage() {
@@ -45,7 +45,7 @@ func (a *API) getUsage() {
 	})
 }
 
-// writeUsage answers a request for a table.
+// writeUsage answers a request for the usage as a CSV table. If the request asks for another format, it returns false.
 func (a *API) writeUsage(w http.ResponseWriter, r *http.Request) bool {
 	if !accepts(r.Header.Get("Accept"), csvType) && r.URL.Query().Get("format") != "csv" {
 		return false
@@ -58,14 +58,14 @@ func (a *API) writeUsage(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Content-Type", csvType+"; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="usage-`+string(report.Month)+`.csv"`)
 	table := csv.NewWriter(w)
-	_ = table.WriteAll(usageRows(report)) // Error returns it
+	_ = table.WriteAll(usageRows(report)) // The method Error returns this error.
 	if err := table.Error(); err != nil {
 		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write usage", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
 	}
 	return true
 }
 
-// usageRows returns one row for each month and meter, with a header.
+// usageRows returns a header row, and one row for each month and meter.
 func usageRows(r usage.Monthly) [][]string {
 	rows := [][]string{{"month", "meter", "unit", "amount", "price", "per", "cost", "currency"}}
 	for n := range usage.Months {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// ValidateBody holds a program to check without running it. Missing parts are not checked.
+// ValidateBody contains a program to check without running it. Parts that are missing are not checked.
 type ValidateBody struct {
 	Language     runtimes.Language        `json:"language,omitempty"`
 	Runtime      runtimes.Name            `json:"runtime,omitempty" doc:"Runtime (default: auto)."`

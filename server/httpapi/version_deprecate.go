@@ -9,14 +9,15 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// DeprecateBody marks a version as deprecated or removes the mark.
+// DeprecateBody marks a version as deprecated, or removes the mark.
 type DeprecateBody struct {
 	Deprecated bool   `json:"deprecated"`
 	Reason     string `json:"reason,omitempty"`
 	Successor  string `json:"successor,omitempty" doc:"Reference to use instead (default: the latest other version)."`
 }
 
-// DeprecatedVersion is the version with the list of its users, who must migrate.
+// DeprecatedVersion is the version with the list of owners that reference it. These owners should change their
+// references.
 type DeprecatedVersion struct {
 	registry.Version
 	Pins []registry.Pin `json:"pins" doc:"Pins whose references resolve to the version."`

@@ -8,13 +8,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// VersionRef names a version in a path.
+// VersionRef contains the path parameters that name a version.
 type VersionRef struct {
 	AgentRef
 	Version string `path:"version" maxLength:"200" doc:"Version: 1.2.0, ^1, latest or sha256:…."`
 }
 
-// renamed returns the current name of a version's agent if it was requested by a former name.
+// renamed returns the current name of a version's agent if the agent was requested by a former name.
 func renamed(asked string, v registry.Version) string {
 	if asked == v.AgentID || v.CurrentName == "" || registry.NameKey(asked) == registry.NameKey(v.CurrentName) {
 		return ""

@@ -25,7 +25,7 @@ type VersionSummary struct {
 	Successor     string            `json:"successor,omitempty"`
 	Language      runtimes.Language `json:"language"`
 	Runtime       runtimes.Name     `json:"runtime"`
-	// RuntimeChoice explains the runtime chosen for auto.
+	// RuntimeChoice explains which runtime was chosen for auto.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
 }
 

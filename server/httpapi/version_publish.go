@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// PublishBody names the new version. Without version and bump the server chooses the number; the first is 1.0.0.
+// PublishBody sets the number of the new version. If both version and bump are missing, the server chooses the number;
+// the first version gets 1.0.0.
 type PublishBody struct {
 	Revision          int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version           string `json:"version,omitempty" doc:"Semantic version."`
@@ -27,21 +28,21 @@ type PublishBody struct {
 	Replay            int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences."`
 }
 
-// versionAnswer is a complete version.
+// versionAnswer is the answer with a complete version.
 type versionAnswer struct {
 	Location string `header:"Location"`
 	Renamed  string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Body     registry.Version
 }
 
-// publishAnswer is a new version and its draft.
+// publishAnswer is the answer with a new version and its draft.
 type publishAnswer struct {
 	Status   int
 	Location string `header:"Location"`
 	Body     any
 }
 
-// AwaitedPublication is a publication that waits for a person.
+// AwaitedPublication is a publication that waits for the approval of a person.
 type AwaitedPublication struct {
 	Status     registry.Status  `json:"status" enum:"awaiting_approval"`
 	ApprovalID string           `json:"approvalId"`
@@ -52,7 +53,8 @@ type AwaitedPublication struct {
 	Warnings   []fault.Detail   `json:"warnings,omitempty" doc:"Weaknesses of the version that do not prevent publishing, such as a missing description."`
 }
 
-// awaited converts the error ApprovalRequired into a 202 answer with the request for approval. It returns any other error.
+// awaited handles an error of a publication. It converts the error ApprovalRequired to a 202 answer with the request
+// for approval. It returns any other error unchanged.
 func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ApprovalRequired {
@@ -65,7 +67,7 @@ func (a *API) awaited(ctx context.Context, err error) (*publishAnswer, error) {
 		body.Verdict = *verdict
 	}
 	if request, err := a.Approvals.Get(ctx, actor(ctx), body.ApprovalID); err == nil {
-		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // the request is stored, so the answer must name it
+		body.Approvers, _ = a.Approvals.Approvers(ctx, request) // The request for approval is stored, so the answer must contain its ID.
 	}
 	return &publishAnswer{Status: http.StatusAccepted, Location: a.BasePath + Base + "/approvals/" + body.ApprovalID, Body: body}, nil
 }
@@ -107,8 +109,8 @@ func (a *API) publishVersion() {
 	})
 }
 
-// mayChange requires the scope write. If the agent is a skill, it also requires approve, because callers of a skill run its
-// latest version at once. For callers with approve it does not look up whether the agent is a skill.
+// mayChange requires the scope write. If the agent is a skill, it also requires approve, because callers of a skill run
+// the latest version at once. If the caller has approve, it does not look up whether the agent is a skill.
 func (a *API) mayChange(ctx context.Context, agent string) error {
 	if err := gate.Require(ctx, registry.WriteScope); err != nil {
 		return err

@@ -32,7 +32,7 @@ type Agent struct {
 	UpdatedAt        time.Time                 `json:"updatedAt"`
 }
 
-// Origin is the version of the public registry that an agent was copied from.
+// Origin is the version of the public registry from which an agent was copied.
 type Origin struct {
 	registry.Origin
 	Publisher string `json:"publisher,omitempty" doc:"Workspace that lists the original, while it is listed. Only when a single agent is read."`
@@ -83,12 +83,12 @@ type AgentSummary struct {
 	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Who deleted the agent, when and why."`
 }
 
-// Deletion records who deleted an agent and why.
+// Deletion contains the person who deleted an agent, and the reason.
 type Deletion registry.Deletion
 
 func agentSummaryOf(a registry.Agent) AgentSummary {
 	state := "draft"
-	if a.VersionCount > 0 { // the same condition as the filter of the list, because an agent may have only pre-releases
+	if a.VersionCount > 0 { // Use the same condition as the filter of the list, because an agent may have only pre-releases.
 		state = "published"
 	}
 	var deletion *Deletion
@@ -102,15 +102,16 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 	}
 }
 
-// agentBody is the body of POST and PUT. AgentBody describes it; it is decoded into the studio's input type.
+// agentBody is the body of POST and PUT. It is decoded into the input type of the studio layer. AgentBody describes its
+// schema.
 type agentBody struct{ agents.Input }
 
-// Schema describes the body.
+// Schema returns the schema of the body.
 func (agentBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
 }
 
-// MarshalJSON omits limits and capabilities that are not set, instead of writing Go's zero values.
+// MarshalJSON omits limits and capabilities that are not set. Without it, they would be written with their zero values.
 func (b agentBody) MarshalJSON() ([]byte, error) {
 	said := struct {
 		agents.Input
@@ -129,8 +130,8 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(said)
 }
 
-// AgentBody describes an agent to create or save: the fields of the draft and of the agent. Missing fields keep their
-// values, or take the defaults when the agent is created.
+// AgentBody describes an agent that is created or saved, with the fields of the draft and of the agent. When the agent
+// is saved, missing fields keep their values; when it is created, they get the defaults.
 type AgentBody struct {
 	Name             string                   `json:"name,omitempty" doc:"A letter, followed by up to 62 of a-z, 0-9, - and _."`
 	Title            string                   `json:"title,omitempty"`
@@ -164,7 +165,7 @@ type RulesBody struct {
 	Imports []string `json:"imports,omitempty" doc:"Python modules that may be imported, instead of the pack's list."`
 }
 
-// CapabilitiesBody lists permissions of a program beyond computing.
+// CapabilitiesBody lists the permissions of a program beyond computing.
 type CapabilitiesBody struct {
 	Hosts         []string   `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
 	HostFunctions []string   `json:"hostFunctions,omitempty"`
@@ -179,7 +180,7 @@ type FilesBody struct {
 	Write   bool   `json:"write,omitempty" doc:"The program may also propose changes. A person accepts or rejects them."`
 }
 
-// LimitsBody lowers the limits of one run. Times are milliseconds, sizes bytes.
+// LimitsBody sets the limits of one run. Times are in milliseconds, and sizes in bytes.
 type LimitsBody struct {
 	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"1"`
 	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"1"`
@@ -190,7 +191,7 @@ type LimitsBody struct {
 	RecursionDepth int64 `json:"recursionDepth,omitempty" minimum:"1"`
 }
 
-// AgentLimits names the limits that an agent sets. 0 leaves a limit to the server: each run gets the server's default.
+// AgentLimits contains the limits that an agent sets. 0 means that each run gets the server's default.
 type AgentLimits struct {
 	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"0"`
 	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"0"`

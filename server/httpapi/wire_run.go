@@ -28,7 +28,7 @@ type RunSummary struct {
 	Peak       int64                  `json:"peakMemoryBytes"`
 }
 
-// Person identifies the actor of a change: a person, a token or the server.
+// Person identifies the actor of a change. The actor is a person, a token or the server.
 type Person struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`
@@ -45,7 +45,7 @@ func runSummaryOf(r registry.Run) RunSummary {
 	}
 }
 
-// Run is a run in the response of GET: the result and the request.
+// Run is a run in the response of GET. It contains the result and the request.
 type Run struct {
 	runs.Answer
 	Input      json.RawMessage `json:"input"`
@@ -60,7 +60,7 @@ func runOf(r registry.Run) Run {
 	return Run{Answer: runs.AnswerOf(r), Input: r.Input, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, TraceID: r.TraceID, By: personOf(r.Actor)}
 }
 
-// Accepted is the answer to respond-async.
+// Accepted is the answer to a request with respond-async.
 type Accepted struct {
 	RunID         string          `json:"runId"`
 	Status        registry.Status `json:"status"`

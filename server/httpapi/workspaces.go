@@ -17,7 +17,8 @@ type Workspace struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// WorkspaceList lists the workspaces that a caller may use. For administrators of the server these are all workspaces.
+// WorkspaceList lists the workspaces that a caller may use. For an administrator of the server these are all
+// workspaces.
 type WorkspaceList struct {
 	Items      []Workspace `json:"items"`
 	NextCursor string      `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
@@ -34,7 +35,7 @@ type WorkspaceTitleBody struct {
 	Title string `json:"title" maxLength:"100"`
 }
 
-// WorkspaceRef names a workspace in a path.
+// WorkspaceRef is a path parameter that names a workspace.
 type WorkspaceRef struct {
 	Workspace string `path:"workspace" maxLength:"100" doc:"Name or ID of the workspace."`
 }

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// sessionTimeout is the time after which the partitions of a killed server are given to other servers.
+	// sessionTimeout is the time after which the partitions of a killed server are assigned to other servers.
 	sessionTimeout = 15 * time.Second
 	// releaseWithin is the maximum time that a rebalance waits for the running tools of a partition. If a tool takes
-	// longer, the next owner of the partition waits for it.
+	// longer, the next owner of the partition waits for the tool's run.
 	releaseWithin = 45 * time.Second
 	// groupWithin is the time limit of a request to the coordinator of the consumer group.
 	groupWithin = 10 * time.Second
@@ -30,11 +30,11 @@ type consumer struct {
 
 	client  *kgo.Client
 	fail    context.CancelCauseFunc // ends the membership
-	pausing sync.Mutex              // held from a decision to pause or resume partitions until the client knows it
+	pausing sync.Mutex              // locked from the decision to pause or resume partitions until the Kafka client has done so
 }
 
-// session joins the consumer group and consumes requests. It returns when ctx ends, or after an error that requires a new
-// membership.
+// session joins the consumer group and consumes requests. It returns when ctx ends, or after an error that requires a
+// new membership in the group.
 func (a *API) session(ctx, abort context.Context) error {
 	if err := a.ping(ctx); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (a *API) session(ctx, abort context.Context) error {
 		kgo.ConsumerGroup(a.Kafka.Group), kgo.ConsumeTopics(a.Kafka.Requests), kgo.DisableAutoCommit(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AllowAutoTopicCreation(), kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.Balancers(kgo.CooperativeStickyBalancer()), kgo.SessionTimeout(sessionTimeout),
-		kgo.InstanceID(a.Instance), // a restarted server takes its partitions back at once
+		kgo.InstanceID(a.Instance), // With an instance ID, a restarted server gets its partitions back at once.
 		kgo.OnPartitionsAssigned(func(ctx context.Context, _ *kgo.Client, assigned map[string][]int32) {
 			c.assigned(ctx, assigned[a.Kafka.Requests])
 		}),
@@ -68,8 +68,9 @@ func (a *API) session(ctx, abort context.Context) error {
 	return c.consume(ctx, member, abort)
 }
 
-// consume polls requests, runs tools and publishes results until ctx ends or the membership fails. After a failure it does
-// not wait for running tools: Kafka delivers their requests again, and the repeated requests wait for the same runs.
+// consume polls requests, runs tools and publishes results until ctx ends or the membership fails. After a failure it
+// does not wait for running tools, because Kafka delivers their requests again, and the repeated requests wait for the
+// same runs.
 func (c *consumer) consume(ctx, member, abort context.Context) error {
 	go c.watch(member)
 	publishing := c.startPublishing(abort)
@@ -77,7 +78,7 @@ func (c *consumer) consume(ctx, member, abort context.Context) error {
 	defer c.stopStarting(abort)()
 	if ctx.Err() == nil {
 		err := context.Cause(member)
-		c.disconnected(ctx, err) // the transaction in progress may take a while
+		c.disconnected(ctx, err) // Report the failure now, because the transaction in progress may take a while.
 		publishing.finish(true)
 		return err
 	}
@@ -87,8 +88,8 @@ func (c *consumer) consume(ctx, member, abort context.Context) error {
 	return nil
 }
 
-// stopStarting prevents further tools from starting; running ones may finish. When abort ends, waiting for them ends too.
-// The returned function undoes the link to abort.
+// stopStarting prevents further tools from starting, while running tools may finish. When abort ends, waiting for these
+// tools ends too. The returned function removes the connection to abort.
 func (c *consumer) stopStarting(abort context.Context) (end func() bool) {
 	c.mu.Lock()
 	c.stopped = true
@@ -131,7 +132,8 @@ func (c *consumer) poll(member, abort context.Context) {
 	}
 }
 
-// rebalanceLoad pauses partitions that have too many unanswered requests, and resumes those that have few again.
+// rebalanceLoad pauses partitions that have too many unanswered requests. It resumes paused partitions that have only
+// few unanswered requests left.
 func (c *consumer) rebalanceLoad() {
 	c.pausing.Lock()
 	defer c.pausing.Unlock()
@@ -144,7 +146,7 @@ func (c *consumer) rebalanceLoad() {
 	}
 }
 
-// start adds a request to its session. Requests of one session run one after the other.
+// start adds a request to its session. The requests of one session run one after the other.
 func (c *consumer) start(member, abort context.Context, r *kgo.Record) {
 	d := c.receive(r)
 	if _, first := c.add(d); first {
@@ -157,8 +159,8 @@ func (c *consumer) start(member, abort context.Context, r *kgo.Record) {
 	}
 }
 
-// assigned starts to consume partitions at their committed offsets. The metadata of an offset marks requests after it that
-// are already answered; without it they would be answered again. If the offsets cannot be read, the membership ends, and
+// assigned starts to consume partitions at their committed offsets. The metadata of an offset marks later requests that
+// were already answered, so that they are not answered again. If the offsets cannot be read, the membership ends, and
 // the next membership reads them again.
 func (c *consumer) assigned(ctx context.Context, ids []int32) {
 	if len(ids) == 0 {
@@ -175,7 +177,8 @@ func (c *consumer) assigned(ctx context.Context, ids []int32) {
 	}
 }
 
-// gone releases partitions that go to another server. lost reports that this server has already lost them.
+// gone releases partitions that are assigned to another server. lost states that this server has already lost the
+// partitions.
 func (c *consumer) gone(ids []int32, lost bool) {
 	if len(ids) == 0 {
 		return
@@ -190,7 +193,7 @@ func (c *consumer) gone(ids []int32, lost bool) {
 	c.release(ids, lost, func() bool { return !time.Now().Before(until) })
 	c.pausing.Lock()
 	defer c.pausing.Unlock()
-	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // in case they are assigned to this server again
+	c.client.ResumeFetchPartitions(map[string][]int32{c.Kafka.Requests: ids}) // Resume the partitions in case they are assigned to this server again.
 }
 
 // committed returns the group's committed offset and its metadata for each partition.
@@ -235,8 +238,8 @@ func (c *consumer) positionsOf(response *kmsg.OffsetFetchResponse) (map[int32]po
 	return positions, nil
 }
 
-// leave leaves the consumer group, so that other servers get the partitions at once. The Kafka client does not do this by
-// itself, because it has an instance ID.
+// leave leaves the consumer group, so that other servers get the partitions at once. This must be done explicitly,
+// because a Kafka client with an instance ID does not leave the group when it is closed.
 func (c *consumer) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), groupWithin)
 	defer cancel()

@@ -9,13 +9,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// envelope is the form of an event in a Kafka record.
+// envelope is the form in which a Kafka record contains an event.
 type envelope int
 
 const (
-	bare       envelope = iota // the event alone
-	binary                     // CloudEvents with attributes in headers
-	structured                 // CloudEvents with everything in the value
+	bare       envelope = iota // the record contains only the event
+	binary                     // a CloudEvent with its attributes in headers
+	structured                 // a CloudEvent with everything in the value
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 	headerTraceText = "traceparent"
 )
 
-// cloudEvent is a structured CloudEvent.
+// cloudEvent is a CloudEvent in structured form.
 type cloudEvent struct {
 	SpecVersion     string          `json:"specversion"`
 	ID              string          `json:"id"`
@@ -49,7 +49,7 @@ func header(record *kgo.Record, name string) string {
 	return ""
 }
 
-// open returns the event in a record, its form, and the traceparent of its trace.
+// open returns the event in a record, the form of the event, and the traceparent of its trace.
 func open(record *kgo.Record) (event []byte, form envelope, trace string) {
 	trace = header(record, headerTraceText)
 	switch {
@@ -99,7 +99,7 @@ func seal(topic, key string, event json.RawMessage, form envelope, id, subject, 
 	return record
 }
 
-// sideEvent returns the event that informs readers of a session that a tool started or ended.
+// sideEvent returns an event about a session: a tool started or ended. It is for readers that follow the session.
 func sideEvent(kind string, r request, status, message string, seconds float64) json.RawMessage {
 	metadata := map[string]any{"status": status, "source": "tool_executor", "tool_name": r.ToolName, "request_id": r.EventID}
 	if kind == eventResult {

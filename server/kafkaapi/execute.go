@@ -19,13 +19,13 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// delivery is a record with its request.
+// delivery is a Kafka record with the request that it contains.
 type delivery struct {
 	request
 	record *kgo.Record
 	form   envelope
 	trace  string
-	err    error // why the request is not valid
+	err    error // reason why the request is not valid
 }
 
 func (a *API) receive(record *kgo.Record) delivery {
@@ -37,7 +37,7 @@ func (a *API) receive(record *kgo.Record) delivery {
 	return delivery{request: r, record: record, form: form, trace: trace, err: err}
 }
 
-// answerTo returns the records that answer a request. It returns false if the membership has ended.
+// answerTo returns the records that answer a request. If the membership has ended, it returns false.
 func (c *consumer) answerTo(ctx, abort context.Context, item *work) ([]*kgo.Record, bool) {
 	if item.err != nil {
 		return c.refuse(item.delivery), true
@@ -59,7 +59,7 @@ func (c *consumer) answerTo(ctx, abort context.Context, item *work) ([]*kgo.Reco
 	return c.publish(item.delivery, answer), true
 }
 
-// refuse returns the records for a request that is not valid.
+// refuse returns the records that answer an invalid request.
 func (a *API) refuse(d delivery) []*kgo.Record {
 	all := []*kgo.Record{a.deadLetter(d)}
 	if d.answerable() {
@@ -106,10 +106,10 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 	}
 }
 
-// passing reports whether an error is temporary, so that the request waits instead of being answered.
+// passing reports whether an error is temporary. After such an error, the request waits and is not answered yet.
 func passing(err error) bool {
 	var f *fault.Error
-	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // the quota of concurrent runs
+	if errors.As(err, &f) && f.Code == fault.QuotaExceeded && f.RetryAfter <= time.Minute { // The quota of concurrent runs is used up.
 		return true
 	}
 	for _, code := range []fault.Code{fault.QueueFull, fault.TooManyRequests, fault.StorageUnavailable, fault.SandboxUnavailable, fault.RunInterrupted} {
@@ -129,7 +129,7 @@ func wait(err error) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// refused completes the result of a request for which no run was created.
+// refused returns the result of a request for which no run was created.
 func (a *API) refused(ctx context.Context, answer result, d delivery, err error) result {
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.NoVersion):
@@ -157,11 +157,11 @@ func problem(err error) string {
 	return f.Message
 }
 
-// overhead is the maximum size in bytes of a message without its value: key, headers and envelope.
+// overhead is the maximum size in bytes of the parts of a message that are not its value: key, headers and envelope.
 const overhead = 64 << 10
 
-// publish returns the records of a result. A result that does not match its schema is replaced by an error; the stored run
-// still has the original.
+// publish returns the records of a result. If a result does not match its schema, it is replaced by an error; the
+// stored run still contains the original result.
 func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	answer = answer.identified(d.request)
 	text := encode(answer)
@@ -184,7 +184,8 @@ func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	return all
 }
 
-// tellStart publishes an event that a tool starts. The event is only informative, so a failure is logged and ignored.
+// tellStart publishes an event that a tool starts. If publishing fails, the error is only logged, because the event is
+// only informative.
 func (a *API) tellStart(d delivery) {
 	if a.Kafka.Events == "" {
 		return
@@ -197,10 +198,11 @@ func (a *API) tellStart(d delivery) {
 	})
 }
 
-// deadLetter returns a record for the dead letter topic: a copy of an invalid request, with the reason and its origin.
+// deadLetter returns a record for the dead letter topic. The record is a copy of an invalid request, with the reason
+// and the position of the request.
 func (a *API) deadLetter(d delivery) *kgo.Record {
 	record := &kgo.Record{Topic: a.Kafka.Requests + ".dlq", Key: d.record.Key, Value: d.record.Value, Headers: slices.Clone(d.record.Headers)}
-	if int64(len(record.Value)) > a.Kafka.MessageBytes-overhead { // too large to copy; the headers contain its position
+	if int64(len(record.Value)) > a.Kafka.MessageBytes-overhead { // The value is too large to copy; the headers contain the position of the request.
 		record.Value = nil
 	}
 	for _, h := range [][2]string{

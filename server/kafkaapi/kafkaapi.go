@@ -1,8 +1,8 @@
-// Package kafkaapi runs tools that are requested in one Kafka topic and publishes the results in another. It only
-// translates messages: runs are executed by the same service as those of every other API.
+// Package kafkaapi runs tools that are requested in one Kafka topic, and publishes the results in another topic. The
+// package only translates messages: runs are executed by the same service as the runs of every other API.
 //
 // Results and the offsets of their requests are committed in one Kafka transaction, and a request ID runs at most once.
-// So a reader with isolation level read_committed sees each result once, even if this server is killed.
+// Therefore a reader with isolation level read_committed sees each result once, even if this server is killed.
 package kafkaapi
 
 import (
@@ -30,7 +30,7 @@ import (
 // Options configures an API.
 type Options struct {
 	Kafka     config.Kafka
-	Instance  string // stable name of this server in the group, different for each server
+	Instance  string // stable name of this server in the consumer group; different for each server
 	Runs      *runs.Service
 	Keys      runs.Keys
 	Propagate propagation.TextMapPropagator
@@ -38,29 +38,29 @@ type Options struct {
 	Now       func() time.Time
 }
 
-// API consumes requests from Kafka. Call Run once.
+// API consumes requests from Kafka. Run may be called only once.
 type API struct {
 	Options
 	schemas schemas
-	places  chan struct{}  // one for each concurrent run
-	tools   sync.WaitGroup // sessions with running tools, also those of earlier memberships
-	side    *kgo.Client    // for events about starting tools, which are sent at once and outside of transactions
+	places  chan struct{}  // contains one element for each concurrent run
+	tools   sync.WaitGroup // sessions with running tools, including sessions of earlier memberships
+	side    *kgo.Client    // client for events about started tools, which are sent at once and outside of transactions
 
 	noting sync.Mutex
 	state  State
-	window *window // of the current membership in the group
+	window *window // window of the current membership in the group
 }
 
 // State describes the connection to Kafka.
 type State struct {
 	Connected bool
-	Reason    string // why not
-	Results   int64  // published results
-	Invalid   int64  // requests that went to the dead letter topic
-	Waiting   int    // polled requests whose results are not committed yet
-	Paused    int    // partitions that are not read now, because they have too many waiting requests
+	Reason    string // reason why there is no connection
+	Results   int64  // number of published results
+	Invalid   int64  // number of requests that were sent to the dead letter topic
+	Waiting   int    // number of polled requests whose results are not committed yet
+	Paused    int    // number of partitions that are paused because they have too many waiting requests
 
-	failing bool // the last attempt to publish results failed
+	failing bool // whether the last attempt to publish results failed
 }
 
 const (
@@ -68,13 +68,13 @@ const (
 	retryEvery    = 2 * time.Second
 	pingEvery     = 5 * time.Second
 	pingWithin    = 10 * time.Second
-	metadataAge   = 500 * time.Millisecond // short, so that new topics are found soon
+	metadataAge   = 500 * time.Millisecond // The age is short, so that new topics are found soon.
 	fetchBytes    = 24 << 20
-	deliverWithin = 30 * time.Second // afterwards the transaction is aborted and its requests are delivered again
+	deliverWithin = 30 * time.Second // After this time the transaction is aborted, and its requests are delivered again.
 	keyFor        = 7 * 24 * time.Hour
 )
 
-// New checks the options. It does not connect.
+// New checks the options and returns the API. It does not connect to Kafka.
 func New(o Options) (*API, error) {
 	compiled, err := compileSchemas()
 	if err != nil {
@@ -91,7 +91,7 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// connection returns the options that every client shares.
+// connection returns the options that all Kafka clients of the API share.
 func (a *API) connection() ([]kgo.Opt, error) {
 	k := a.Kafka
 	all := []kgo.Opt{kgo.SeedBrokers(k.Brokers...), kgo.ClientID("atelier"), kgo.ProducerBatchMaxBytes(int32(k.MessageBytes)), kgo.RecordDeliveryTimeout(deliverWithin), kgo.MetadataMinAge(metadataAge), kgo.MetadataMaxAge(60 * metadataAge)}
@@ -155,7 +155,8 @@ func (a *API) disconnected(ctx context.Context, err error) {
 	}
 }
 
-// address matches a host with its port, the host of a failed lookup, and the names in an error about a certificate.
+// address matches parts of an error text that contain an address: a host with its port, the host of a failed lookup,
+// and the names in an error about a certificate.
 var address = regexp.MustCompile(`\[[0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%[\w.-]+)?\](?::\d+)?|[\w.-]+:\d+\b|(lookup )[\w.-]+|(certificate (?:is (?:not )?valid )?for ).*`)
 
 // withoutAddresses returns the text of an error without the addresses of brokers, because anybody may request /health and
@@ -164,7 +165,7 @@ func withoutAddresses(err error) string {
 	return address.ReplaceAllString(err.Error(), "${1}${2}…")
 }
 
-// Run consumes requests until ctx ends, and reconnects as often as necessary. When ctx has ended, it waits for running
+// Run consumes requests until ctx ends. It reconnects as often as necessary. When ctx has ended, it waits for running
 // tools until abort ends, and commits their results.
 func (a *API) Run(ctx, abort context.Context) {
 	defer a.side.Close()
@@ -196,7 +197,7 @@ func (a *API) ping(ctx context.Context) error {
 	return nil
 }
 
-// watch checks regularly whether a broker answers, so that the state is correct even if there are no messages.
+// watch regularly checks whether a broker answers, so that the state is correct even if there are no messages.
 func (a *API) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, pingEvery)

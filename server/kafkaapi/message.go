@@ -19,7 +19,7 @@ type request struct {
 	EventID      string            `json:"event_id"`
 	SessionID    string            `json:"session_id"`
 	PersonaID    *string           `json:"persona_id"`
-	ToolName     string            `json:"tool_name"` // name, or name@version
+	ToolName     string            `json:"tool_name"` // name of the tool, or name@version
 	Args         json.RawMessage   `json:"args"`
 	Metadata     map[string]any    `json:"metadata"`
 	TraceContext map[string]string `json:"trace_context"`
@@ -31,10 +31,10 @@ type result struct {
 	SessionID     string            `json:"session_id"`
 	PersonaID     *string           `json:"persona_id,omitempty"`
 	ToolName      string            `json:"tool_name"`
-	Status        string            `json:"status"` // success, error, timeout or blocked
+	Status        string            `json:"status"` // one of success, error, timeout or blocked
 	Payload       json.RawMessage   `json:"payload"`
 	Metadata      map[string]any    `json:"metadata"`
-	ExecutionTime float64           `json:"execution_time"` // seconds
+	ExecutionTime float64           `json:"execution_time"` // execution time in seconds
 	TraceContext  map[string]string `json:"trace_context,omitempty"`
 }
 
@@ -78,7 +78,7 @@ const resultSchema = `{
 	"additionalProperties": false
 }`
 
-// schemas are the compiled schemas of both kinds of messages.
+// schemas holds the compiled schemas of requests and results.
 type schemas struct{ request, result *schema.Schema }
 
 func compileSchemas() (schemas, error) {
@@ -88,13 +88,13 @@ func compileSchemas() (schemas, error) {
 	return schemas{in, out}, errors.Join(inErr, outErr)
 }
 
-// parse decodes a request. If it returns an error, the request contains the fields that could be decoded, so that an error
-// can be sent to its client.
+// parse decodes a request. If it returns an error, it has still set the fields that could be decoded, so that the
+// client can get an error message.
 func (s schemas) parse(text []byte) (request, error) {
 	var r request
 	if details := s.request.Validate(text); len(details) > 0 {
 		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(text, &fields) // if the text is not JSON, no fields are set
+		_ = json.Unmarshal(text, &fields) // If the text is not JSON, no fields are set.
 		for name, to := range map[string]*string{"event_id": &r.EventID, "session_id": &r.SessionID, "tool_name": &r.ToolName} {
 			_ = json.Unmarshal(fields[name], to)
 		}
@@ -112,7 +112,7 @@ func (s schemas) parse(text []byte) (request, error) {
 	return r, nil
 }
 
-// listed joins details into one text.
+// listed joins details into one sentence.
 func listed(details []fault.Detail) string {
 	var all []string
 	for _, d := range details {
@@ -121,10 +121,10 @@ func listed(details []fault.Detail) string {
 	return strings.Join(all, "; ") + "."
 }
 
-// answerable reports whether a request has the fields that its answer needs.
+// answerable reports whether a request contains the fields that are needed to answer it.
 func (r request) answerable() bool { return r.EventID != "" && r.SessionID != "" && r.ToolName != "" }
 
-// reference returns the agent and the version that a request names. Without a version it returns latest.
+// reference returns the agent and the version that a request names. If the request names no version, it returns latest.
 func (r request) reference() (agent, version string) {
 	agent, version, _ = strings.Cut(r.ToolName, "@")
 	if version == "" {
@@ -133,7 +133,7 @@ func (r request) reference() (agent, version string) {
 	return agent, version
 }
 
-// hints returns metadata.hints: facts about the run that help to choose its runtime. parse has checked them.
+// hints returns metadata.hints, which are facts about the run that help to choose its runtime. parse has checked them.
 func (r request) hints() routing.Hints {
 	given, ok := r.Metadata["hints"]
 	if !ok {
@@ -164,26 +164,27 @@ func (r request) answer() result {
 	}
 }
 
-// identified sets the ID of a result. If a redelivered request has the same result, the ID is the same too, so that readers
-// can remove duplicates. Another result of the request, for example after an approval, has another ID.
+// identified sets the ID of a result. The ID depends on the content of the result. If a redelivered request has the
+// same result, the ID is the same, so that readers can remove duplicates. If a request gets another result, for example
+// after an approval, the ID is different.
 func (a result) identified(r request) result {
 	a.EventID = uuid.NewSHA1(resultSpace, slices.Concat(encode([]string{r.tenant(), r.EventID, r.ToolName, a.Status}), r.Args, []byte("\n"), a.Payload)).String()
 	return a
 }
 
-// resultSpace is the namespace of the UUIDs of results.
+// resultSpace is the namespace of the UUIDs that identify results.
 var resultSpace = uuid.MustParse("6f2b8a52-6f0e-4a53-9d0f-3a4f6f0c8a11")
 
-// failed sets the status of a failure and its message.
+// failed sets the status and the error message of a result.
 func (a result) failed(status, message string) result {
 	a.Status, a.Payload = status, encode(map[string]string{"message": message})
 	return a
 }
 
-// maxLogLines is the maximum number of output lines in a result. The stored run may have more.
+// maxLogLines is the maximum number of output lines in a result. The stored run may contain more lines.
 const maxLogLines = 200
 
-// of fills in the result of a finished run.
+// of sets the fields of a result from a finished run.
 func (a result) of(run registry.Run) result {
 	a.ExecutionTime = run.Metrics.TotalMs / 1000
 	a.Metadata["run_id"] = run.ID
@@ -217,7 +218,7 @@ func (a result) of(run registry.Run) result {
 	}
 }
 
-// payload returns an output as a JSON object, because the schema of results requires one.
+// payload returns an output as a JSON object, because the schema of results requires an object.
 func payload(output json.RawMessage) json.RawMessage {
 	if len(output) > 0 && output[0] == '{' {
 		return output
@@ -228,7 +229,7 @@ func payload(output json.RawMessage) json.RawMessage {
 	return encode(map[string]json.RawMessage{"result": output})
 }
 
-// encode writes a value that has no unsupported types.
+// encode returns the JSON of a value. The types of all values can be encoded.
 func encode(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {

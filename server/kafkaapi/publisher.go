@@ -11,7 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// publishEvery is the minimum interval between transactions. All results of the interval share the next transaction.
+// publishEvery is the minimum interval between transactions. All results of an interval are published in the same
+// transaction.
 const publishEvery = 25 * time.Millisecond
 
 // publishing is the goroutine that publishes results and commits the offsets of their requests.
@@ -19,11 +20,11 @@ type publishing struct {
 	*consumer
 
 	producer *kgo.Client
-	ctx      context.Context // ends the waits between attempts
+	ctx      context.Context // the end of this context ends the waits between attempts
 	cancel   context.CancelFunc
 	done     chan struct{}
-	draining bool // the goroutine ends when no results are left; guarded by the window
-	unsure   bool // State may still report a failure although all results are published
+	draining bool // whether the goroutine ends when no results are left; guarded by the lock of the window
+	unsure   bool // whether State may still report a failure although all results are published
 }
 
 func (c *consumer) startPublishing(abort context.Context) *publishing {
@@ -33,8 +34,8 @@ func (c *consumer) startPublishing(abort context.Context) *publishing {
 	return p
 }
 
-// finish publishes the available results and waits until that is done. If atOnce is set, it waits only for the transaction
-// in progress.
+// finish publishes the available results and waits until they are published. If atOnce is set, it waits only for the
+// transaction in progress.
 func (p *publishing) finish(atOnce bool) {
 	p.mu.Lock()
 	p.draining = true
@@ -77,7 +78,7 @@ func (p *publishing) loop() {
 	}
 }
 
-// publishNext publishes the next results in one transaction. It returns false after the last ones.
+// publishNext publishes the next results in one transaction. After the last results it returns false.
 func (p *publishing) publishNext() (bool, error) {
 	if err := p.open(); err != nil {
 		return true, err
@@ -98,8 +99,8 @@ func (p *publishing) publishNext() (bool, error) {
 	return true, nil
 }
 
-// recovered resets the failure state if no results are left to publish, because an earlier transaction was committed
-// although its success was not known.
+// recovered resets the failure state if no results are left to publish. This can happen if an earlier transaction was
+// committed although its success was unknown.
 func (p *publishing) recovered() {
 	p.mu.Lock()
 	p.unsure = len(p.collect().items) > 0
@@ -116,7 +117,7 @@ func (p *publishing) ended() bool {
 	return p.expired
 }
 
-// round is the content of a transaction with the group membership for which it commits offsets.
+// round is the content of a transaction, together with the group membership for which it commits offsets.
 type round struct {
 	commit
 
@@ -124,7 +125,7 @@ type round struct {
 	generation int32
 }
 
-// wait returns the next results, or false after the last ones.
+// wait returns the next results. After the last results it returns false.
 func (p *publishing) wait() (round, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +142,7 @@ func (p *publishing) wait() (round, bool) {
 	}
 }
 
-// count adds the published results to the state.
+// count adds the number of published results to the state.
 func (p *publishing) count(c commit) {
 	var invalid int64
 	for _, item := range c.items {
@@ -156,8 +157,9 @@ func (p *publishing) count(c commit) {
 	})
 }
 
-// transact publishes results and commits the offsets of their requests in one transaction. After an error, the transaction
-// was aborted or its outcome is unknown. In the latter case the next attempt reads the outcome from the committed offsets.
+// transact publishes results and commits the offsets of their requests in one transaction. After an error, the
+// transaction was aborted or its outcome is unknown. If the outcome is unknown, the next attempt reads it from the
+// committed offsets.
 func (p *publishing) transact(r round) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), deliverWithin+groupWithin)
 	defer cancel()
@@ -171,7 +173,7 @@ func (p *publishing) transact(r round) error {
 	}
 	if err == nil {
 		if err = p.producer.EndTransaction(ctx, kgo.TryCommit); err != nil {
-			p.close() // whether it was committed is not known
+			p.close() // Close the producer, because it is unknown whether the transaction was committed.
 		}
 		return err
 	}
@@ -181,8 +183,8 @@ func (p *publishing) transact(r round) error {
 	return err
 }
 
-// open connects a producer, unless there is one. Initializing it ends the last transaction of this server. Afterwards the
-// committed offsets show which results were published.
+// open connects a producer if there is none. Initializing the producer ends the last transaction of this server.
+// Afterwards the committed offsets show which results were published.
 func (p *publishing) open() error {
 	if p.producer != nil {
 		return nil

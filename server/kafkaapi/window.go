@@ -9,17 +9,19 @@ import (
 )
 
 const (
-	// pauseRecords and pauseBytes limit the unanswered requests of a partition. At the limit the partition is paused; at
-	// half of the limit it is resumed.
+	// pauseRecords and pauseBytes limit the unanswered requests of a partition. If a limit is reached, the partition is
+	// paused. When the partition has only half of the limit left, it is resumed.
 	pauseRecords = 500
 	pauseBytes   = 16 << 20
-	// allBytes limits the memory for unanswered requests of all partitions and their results. At the limit, no requests are
-	// polled, and no tool starts while there are results to publish.
+	// allBytes limits the memory for unanswered requests of all partitions and their results. If the limit is reached, no
+	// requests are polled. No tool starts then either, as long as there are results to publish.
 	allBytes = 64 << 20
-	// commitRecords and commitBytes limit the number of requests in one transaction, and their bytes with the results.
+	// commitRecords and commitBytes limit the number of requests in one transaction, and the size of these requests with
+	// their results.
 	commitRecords = 5_000
 	commitBytes   = 8 << 20
-	// markedOffsets is the number of offsets after the committed one that can be marked as answered in its metadata.
+	// markedOffsets is the number of offsets after the committed offset that can be marked as answered in the metadata of
+	// the committed offset.
 	markedOffsets = 16 << 10
 )
 
@@ -27,10 +29,10 @@ const (
 type work struct {
 	delivery
 	partition *partition
-	ended     bool // answers are complete
+	ended     bool // whether all answers exist
 	answers   []*kgo.Record
-	bytes     int64 // of the request and its answers
-	published bool  // in a committed transaction
+	bytes     int64 // size of the request and its answers
+	published bool  // whether the answers were published in a committed transaction
 }
 
 // partition holds the requests of one partition that this server has polled and that are not committed yet.
@@ -38,22 +40,23 @@ type partition struct {
 	id      int32
 	next    int64 // offset after the last polled request
 	items   []*work
-	open    int   // number of items without committed results; the other items wait until an earlier item is committed
-	bytes   int64 // bytes of the open items
+	open    int   // number of items whose results are not committed; all other items wait until an earlier item is committed
+	bytes   int64 // total bytes of the items whose results are not committed
 	running int
-	marked  marks // offsets after the committed one that an earlier owner of the partition answered
+	marked  marks // offsets after the committed offset that an earlier owner of the partition has answered
 	paused  bool
-	closing bool // no further request starts, because the partition goes to another server
-	closed  bool // another server may have the partition
+	closing bool // whether no further request starts, because the partition is assigned to another server
+	closed  bool // whether another server may already own the partition
 }
 
-// marks is a set of answered offsets, as a bitmap that starts at base. It is stored in the metadata of a committed offset.
+// marks is a set of answered offsets. It is a bitmap that starts at base, and is stored in the metadata of a committed
+// offset.
 type marks struct {
 	base int64
 	bits []byte
 }
 
-// marksPrefix is the prefix of offset metadata that contains marks. Metadata without it is ignored.
+// marksPrefix is the prefix of offset metadata that contains marks. Metadata without this prefix is ignored.
 const marksPrefix = "answered:"
 
 func (m *marks) add(offset int64) {
@@ -97,7 +100,7 @@ func parseMarks(base int64, text string) marks {
 	return marks{base: base, bits: bits}
 }
 
-// window contains the requests in progress of all partitions. changed is signalled after every change.
+// window contains the unfinished requests of all partitions. changed is signalled after every change.
 type window struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
@@ -105,8 +108,8 @@ type window struct {
 	sessions   map[string][]*work // unfinished requests of a session, in order; the first one may be running
 	records    int
 	bytes      int64
-	stopped    bool // no further request starts
-	expired    bool // functions that wait must return at once
+	stopped    bool // whether no further request may start
+	expired    bool // whether functions that wait must return at once
 }
 
 func newWindow() *window {
@@ -115,15 +118,17 @@ func newWindow() *window {
 	return w
 }
 
-// assign adds a partition that starts at its committed offset. metadata contains the marks of that offset.
+// assign adds a partition that starts at its committed offset. metadata contains the marks that were stored with this
+// offset.
 func (w *window) assign(id int32, committed int64, metadata string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.partitions[id] = &partition{id: id, next: max(committed, 0), marked: parseMarks(committed, metadata)}
 }
 
-// add adds a polled request. It returns false if its partition belongs to another server, or if the request was answered
-// before. first is true if no other request of the session is in progress; then the caller must start the session.
+// add adds a polled request. If the request's partition belongs to another server, or if the request was answered
+// before, add returns false. first is true if no other request of the session is unfinished; the caller must then start
+// the session.
 func (w *window) add(d delivery) (taken, first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,12 +150,13 @@ func (w *window) add(d delivery) (taken, first bool) {
 	return true, len(queue) == 0
 }
 
-// forget frees the memory of a published request. Only its offset and err stay.
+// forget releases the memory of a published request. Only the offset and err stay.
 func (i *work) forget() {
 	i.published, i.answers, i.bytes, i.delivery = true, nil, 0, delivery{record: &kgo.Record{Offset: i.record.Offset}, err: i.err}
 }
 
-// count adds a request to the numbers of open requests and bytes if sign is 1, and subtracts it if sign is -1.
+// count adds a request to the numbers of unanswered requests and bytes if sign is 1. It subtracts the request if sign
+// is -1.
 func (w *window) count(item *work, sign int) {
 	item.partition.open += sign
 	w.records += sign
@@ -158,7 +164,8 @@ func (w *window) count(item *work, sign int) {
 	w.bytes += int64(sign) * item.bytes
 }
 
-// settled marks a request as published after its results were committed, and subtracts it from the open requests.
+// settled marks a request as published after its results were committed, and subtracts the request from the unanswered
+// ones.
 func (w *window) settled(item *work) {
 	if !item.published && !item.partition.closed {
 		w.count(item, -1)
@@ -166,11 +173,11 @@ func (w *window) settled(item *work) {
 	item.forget()
 }
 
-// sizeOf returns the approximate size of a record in memory, in bytes.
+// sizeOf returns the approximate size in bytes of a record in memory.
 func sizeOf(r *kgo.Record) int64 { return int64(len(r.Value)+len(r.Key)) + 512 }
 
-// awaitRoom waits while requests and results use allBytes or more, until done returns true. Code that makes done return
-// true must signal changed.
+// awaitRoom waits while requests and results use allBytes or more. It returns early when done returns true. Code that
+// makes done return true must signal changed.
 func (w *window) awaitRoom(done func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,8 +186,8 @@ func (w *window) awaitRoom(done func() bool) {
 	}
 }
 
-// awaitPublication delays a request while requests and results use allBytes or more. It waits only if the next transaction
-// will publish results, and so free memory.
+// awaitPublication delays a request while requests and results use allBytes or more. It waits only if the next
+// transaction will publish results and therefore release memory.
 func (w *window) awaitPublication(item *work) {
 	w.awaitRoom(func() bool {
 		if w.stopped || item.partition.closing {
@@ -195,7 +202,7 @@ func (w *window) awaitPublication(item *work) {
 	})
 }
 
-// begin returns the next request of a session, or nil after the last one.
+// begin returns the next request of a session, or nil if there is none.
 func (w *window) begin(session string) *work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,7 +220,8 @@ func (w *window) begin(session string) *work {
 	return nil
 }
 
-// end records the answers of a request. If ok is false, the request and the later requests of its session stay unanswered.
+// end records the answers of a request. If ok is false, this request and the later requests of its session stay
+// unanswered.
 func (w *window) end(item *work, answers []*kgo.Record, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,8 +259,9 @@ func (p *partition) unpublished() bool {
 	return false
 }
 
-// release closes partitions that go to another server. It first waits until their running tools have ended and the results
-// are published, unless the partitions are already lost or expired returns true.
+// release closes partitions that are assigned to another server. It first waits until the running tools of the
+// partitions have ended and their results are published. It does not wait if the partitions are already lost or when
+// expired returns true.
 func (w *window) release(ids []int32, lost bool, expired func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,24 +296,24 @@ type commit struct {
 	offsets map[int32]position
 }
 
-// position is an offset to commit. Its metadata marks the answered offsets after it.
+// position is an offset to commit. Its metadata marks those later offsets that are already answered.
 type position struct {
 	offset   int64
 	metadata string
 }
 
-// answers returns the records to publish.
+// answers returns the records that the transaction publishes.
 func (c commit) answers() (all []*kgo.Record) {
 	for _, item := range c.items {
-		for _, r := range item.answers { // copied, because the client modifies records, and an aborted transaction sends them again
+		for _, r := range item.answers { // Copy the record, because the client modifies records, and because the record is sent again if the transaction is aborted.
 			all = append(all, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers})
 		}
 	}
 	return all
 }
 
-// collect returns the content of the next transaction: uncommitted results, up to the limits of a transaction, and the
-// offset of each of their partitions.
+// collect returns the content of the next transaction: results that are not committed yet, up to the limits of a
+// transaction, and the offset of each of their partitions.
 func (w *window) collect() commit {
 	c := commit{offsets: map[int32]position{}}
 	var bytes int64
@@ -335,14 +344,14 @@ func (w *window) collect() commit {
 				beyond.add(offset)
 			}
 		}
-		p.marked.from(p.next, beyond.add) // an earlier owner answered them, and they are not polled yet
+		p.marked.from(p.next, beyond.add) // An earlier owner of the partition answered these requests, and this server has not polled them yet.
 		at.metadata = beyond.String()
 		c.offsets[p.id] = at
 	}
 	return c
 }
 
-// full reports whether no further result may be added to a transaction that has the given bytes.
+// full reports whether a transaction that already has the given number of bytes can take no further result.
 func (c commit) full(bytes int64) bool { return len(c.items) >= commitRecords || bytes >= commitBytes }
 
 // published removes the requests of a committed transaction from the window.
@@ -368,8 +377,8 @@ func (p *partition) shorten() {
 	}
 }
 
-// full reports whether a partition has reached 1/part of one of its limits: the unanswered requests, their bytes, or the
-// number of offsets that can be marked after the oldest one.
+// full reports whether a partition has reached the given part of one of its limits (2 means half). The limits are the
+// unanswered requests, their bytes, and the number of offsets that can be marked after the oldest request.
 func (p *partition) full(part int) bool {
 	if p.open >= pauseRecords/part || p.bytes >= int64(pauseBytes/part) {
 		return true
@@ -377,8 +386,8 @@ func (p *partition) full(part int) bool {
 	return len(p.items) > 0 && p.next-p.items[0].record.Offset >= int64(markedOffsets/part)
 }
 
-// settle removes the requests that the committed offset and its metadata show as answered. It is needed if a transaction
-// was committed but its outcome was unknown.
+// settle removes those requests that the committed offset and its metadata show as answered. It is needed if a
+// transaction was committed although its outcome was unknown.
 func (w *window) settle(id int32, committed int64, metadata string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -396,7 +405,7 @@ func (w *window) settle(id int32, committed int64, metadata string) {
 	w.changed.Broadcast()
 }
 
-// balance returns the partitions to pause and to resume.
+// balance returns the partitions to pause and the partitions to resume.
 func (w *window) balance() (pause, resume []int32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

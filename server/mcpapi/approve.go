@@ -26,14 +26,15 @@ type Approvals interface {
 	Decide(ctx context.Context, actor registry.Actor, id string, d approvals.Decision) (registry.Approval, error)
 }
 
-// approvalInput is the key of the input request about an approval.
+// approvalInput is the key of the input request that asks about an approval.
 const approvalInput = "approval"
 
-// shownInput is the maximum number of bytes of a run's input in the form.
+// shownInput is the maximum number of bytes of a run's input that the form shows.
 const shownInput = 1000
 
-// waiting answers a call whose run waits for an approval. A client that can show a form gets an input request. Its
-// RequestState is the ID of the run, which finish checks against the record, so it needs no signature.
+// waiting answers a call whose run waits for an approval. If the client can show a form, the answer is an input
+// request. The RequestState of the input request is the ID of the run. It needs no signature, because finish checks it
+// against the record of the run.
 func (a *API) waiting(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, run registry.Run) (*mcp.CallToolResult, error) {
 	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
 	if err != nil {
@@ -53,7 +54,8 @@ func showsForms(c *mcp.ClientCapabilities) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// decides reports whether the caller may approve a request. It applies the rules of POST /approvals/{approval}.
+// decides reports whether the caller may decide a request for approval. The rules are those of POST
+// /approvals/{approval}.
 func (a *API) decides(ctx context.Context, caller registry.Caller, approval registry.Approval) (bool, error) {
 	if !caller.May(registry.ApproveScope) || len(caller.Agents) > 0 {
 		return false, nil
@@ -61,8 +63,8 @@ func (a *API) decides(ctx context.Context, caller registry.Caller, approval regi
 	return a.Approvals.MayApprove(ctx, caller.Actor, approval)
 }
 
-// form returns the form for a run that waits. It asks an approver for the decision. It asks other people to continue
-// when an approver has decided.
+// form returns the form for a run that waits for an approval. It asks an approver for the decision. It asks any other
+// person to continue when an approver has decided.
 func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *mcp.ElicitParams {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s waits for an approval: %s\n\nInput: %s\n\n%s", subject(run), strings.Join(approval.Reasons, " "), shown(run), a.approvalURL(approval))
@@ -81,7 +83,7 @@ func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *
 	}}
 }
 
-// subject names the program of a run.
+// subject returns a text that names the program of a run.
 func subject(run registry.Run) string {
 	if run.Agent == "" {
 		return "Code that this client sent"
@@ -89,7 +91,7 @@ func subject(run registry.Run) string {
 	return registry.Reference{Agent: run.Agent, Version: run.Version}.String()
 }
 
-// shown returns the input of a run for the form, cut between two characters.
+// shown returns the input of a run for the form. If it must cut the input, it cuts between two characters.
 func shown(run registry.Run) string {
 	text := string(run.Input)
 	if run.Withheld {
@@ -109,8 +111,8 @@ func (a *API) approvalURL(approval registry.Approval) string {
 	return cmp.Or(a.PublicURL, a.BasePath) + "/studio/approvals/" + approval.ID
 }
 
-// finish continues a call after the client has answered the input request. The run must be started by this caller with a
-// tool of this agent, in any version. agentID is "" for programs that callers send.
+// finish continues a call after the client has answered the input request. The run must have been started by this
+// caller with a tool of this agent, in any version. agentID is "" if the run executes a program that the caller sent.
 func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, agentID string, result func(registry.Run) *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	run, err := a.Runs.Get(ctx, caller.Actor, req.Params.RequestState)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -131,12 +133,12 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 	switch {
 	case run.Status == registry.AwaitingApproval && may && decided:
 		_, err := a.Approvals.Decide(ctx, caller.Actor, approval.ID, decision)
-		if err != nil && !fault.Is(err, fault.Conflict) { // on a conflict another person has decided first, and that decision counts
+		if err != nil && !fault.Is(err, fault.Conflict) { // A conflict means that another person has decided first. Then that decision counts.
 			return a.refused(ctx, err)
 		}
-	case run.Status == registry.AwaitingApproval: // the approval request must stay if the client disconnects now
+	case run.Status == registry.AwaitingApproval: // Return at once, because the request for approval must stay if the client disconnects now.
 		return a.stillWaits(ctx, run, approval), nil
-	default: // an approver has decided
+	default: // An approver has decided.
 	}
 	if run, err = a.ended(ctx, req, caller, run.ID); err != nil {
 		return a.refused(ctx, err)
@@ -147,7 +149,7 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 	return result(run), nil
 }
 
-// decisionOf reads the answer to the form. An answer without a decision decides nothing.
+// decisionOf reads the answer to the form. If the answer contains no decision, decided is false.
 func decisionOf(req *mcp.CallToolRequest) (d approvals.Decision, decided bool) {
 	answer, _ := req.Params.InputResponses[approvalInput].(*mcp.ElicitResult)
 	if answer == nil {
@@ -159,8 +161,8 @@ func decisionOf(req *mcp.CallToolRequest) (d approvals.Decision, decided bool) {
 	return d, d.Approve || answer.Action == "decline" || answer.Action == "accept" && choice == "deny"
 }
 
-// ended waits until a run has ended that does not wait for an approval. If the client disconnects, the run is cancelled, as
-// for every other call.
+// ended waits until a run has ended. The run must not wait for an approval. If the client disconnects, the run is
+// cancelled, as for every other call.
 func (a *API) ended(ctx context.Context, req *mcp.CallToolRequest, caller registry.Caller, id string) (registry.Run, error) {
 	follower, err := a.Runs.Follow(ctx, caller.Actor, id, 0)
 	if err != nil {
@@ -184,10 +186,10 @@ func (a *API) ended(ctx context.Context, req *mcp.CallToolRequest, caller regist
 	return a.Runs.Get(ctx, caller.Actor, id)
 }
 
-// stillWaits is the result of a call whose run has not begun.
+// stillWaits returns the result of a call whose run has not started.
 func (a *API) stillWaits(ctx context.Context, run registry.Run, approval registry.Approval) *mcp.CallToolResult {
 	result := resultOf(run)
-	approvers, _ := a.Approvals.Approvers(ctx, approval) // the request is stored, so the answer must name it
+	approvers, _ := a.Approvals.Approvers(ctx, approval) // The request for approval is stored, so the answer must contain its ID.
 	result.Content = text(encode(failure{
 		Status: run.Status, Message: "The run waits for an approval. It starts when an approver approves it.", RunID: run.ID, ApprovalURL: a.approvalURL(approval),
 		Approvers: approvers,

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// caller returns the handler of a tool, which runs one version.
+// caller returns the handler of a tool. The tool runs one version.
 func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		caller, ok := callerOf(req.Extra)
@@ -41,10 +41,12 @@ func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
 	}
 }
 
-// logLevel is the _meta key with which a client requests log messages. The protocol revision without sessions uses it.
+// logLevel is the key in _meta with which a client requests log messages. The protocol revision without sessions uses
+// this key.
 const logLevel = "io.modelcontextprotocol/logLevel"
 
-// watched returns a function that receives the events of a run if the client requested progress or log messages, else nil.
+// watched returns a function that receives the events of a run. If the client requested neither progress nor log
+// messages, it returns nil.
 func (a *API) watched(ctx context.Context, one *server, req *mcp.CallToolRequest) func(runtimes.Event) {
 	if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
 		return a.reporter(ctx, req)
@@ -62,11 +64,11 @@ func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runti
 			if token == nil || json.Unmarshal(e.Data, &data) != nil {
 				return
 			}
-			if data.Done <= last && last > 0 { // the protocol requires increasing values
+			if data.Done <= last && last > 0 { // The protocol requires that the values increase.
 				return
 			}
 			last = data.Done
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // ignored: the call itself detects a disconnected client
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // Ignore the error: the call itself detects that the client has disconnected.
 				ProgressToken: token, Progress: data.Done, Total: data.Total, Message: data.Message,
 			})
 		case runtimes.KindLog:
@@ -74,7 +76,7 @@ func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runti
 			if json.Unmarshal(e.Data, &data) != nil {
 				return
 			}
-			_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: level(data.Level), Logger: req.Params.Name, Data: message(data)}) // as above
+			_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: level(data.Level), Logger: req.Params.Name, Data: message(data)}) // Ignore the error: the call itself detects that the client has disconnected.
 		default:
 		}
 	}
@@ -94,14 +96,14 @@ func message(data runtimes.LogData) any {
 	return map[string]any{"message": data.Message, "fields": data.Fields}
 }
 
-// Names of the members of a result's _meta.
+// These are the names of the members in a result's _meta.
 const (
 	metaRun       = "run.atelier/runId"
 	metaReference = "run.atelier/reference"
 	metaDigest    = "run.atelier/digest"
 )
 
-// resultOf converts a finished run into a tool result. If the program failed, the result has isError and contains the
+// resultOf converts a finished run to a tool result. If the program failed, the result has isError and contains the
 // reason and the remedy, so that a model can read them.
 func resultOf(run registry.Run) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Meta: mcp.Meta{metaRun: run.ID}}
@@ -113,7 +115,7 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 		result.Content = text(encode(failure{Status: run.Status, Error: run.Error, RunID: run.ID}))
 		return result
 	}
-	if run.Withheld { // the stored run has no output, because its values are withheld
+	if run.Withheld { // The stored run has no output, because the values of a private run are not stored.
 		result.IsError = true
 		result.Content = text(encode(failure{
 			Status: run.Status, Message: "The run succeeded, but its output is no longer available, because the program has the flag pii_risk.", RunID: run.ID,
@@ -125,13 +127,13 @@ func resultOf(run registry.Run) *mcp.CallToolResult {
 		output = json.RawMessage("null")
 	}
 	result.Content = text(string(output))
-	if output[0] == '{' { // revisions before 2026-07-28 allow only objects as structured content
+	if output[0] == '{' { // Protocol revisions before 2026-07-28 allow only objects as structured content.
 		result.StructuredContent = output
 	}
 	return result
 }
 
-// failure is the text of a result with isError.
+// failure is the text in a tool result that has isError.
 type failure struct {
 	Status      registry.Status        `json:"status,omitempty"`
 	Code        fault.Code             `json:"code,omitempty"`
@@ -140,12 +142,12 @@ type failure struct {
 	Error       *runtimes.ProgramError `json:"error,omitempty"`
 	RunID       string                 `json:"runId,omitempty"`
 	ApprovalURL string                 `json:"approvalUrl,omitempty"`
-	Approvers   []string               `json:"approvers,omitempty"` // sign-in names
+	Approvers   []string               `json:"approvers,omitempty"` // sign-in names of people who may approve
 	RetryAfter  float64                `json:"retryAfterSeconds,omitempty"`
 }
 
-// refused converts the error of a call into a tool result that a model can read. An internal error of the server becomes a
-// protocol error instead.
+// refused converts the error of a call to a tool result, so that a model can read the error. For an internal error of
+// the server, it returns a protocol error instead.
 func (a *API) refused(ctx context.Context, err error) (*mcp.CallToolResult, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {

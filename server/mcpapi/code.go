@@ -17,10 +17,10 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// codeName is the name of the tool that runs a program sent by the caller.
+// codeName is the name of the tool that runs a program from the arguments of the call.
 const codeName = "execute_code"
 
-// codeTool describes execute_code.
+// codeTool returns the definition of the tool execute_code.
 func codeTool() *mcp.Tool {
 	no := false
 	return &mcp.Tool{
@@ -55,7 +55,7 @@ type codeRequest struct {
 	TimeoutMs *int64            `json:"timeoutMs"`
 }
 
-// codeResult is the structured content of a result of execute_code. If the program failed, the result has isError.
+// codeResult is the structured content of a result of execute_code. If the program failed, the tool result has isError.
 type codeResult struct {
 	Output json.RawMessage        `json:"output"`
 	Stdout string                 `json:"stdout"`
@@ -63,7 +63,7 @@ type codeResult struct {
 	Error  *runtimes.ProgramError `json:"error"`
 }
 
-// executeCode runs the program of a call in the sandbox.
+// executeCode runs the program in the arguments of a call in the sandbox.
 func (a *API) executeCode(ctx context.Context, one *server, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	caller, ok := callerOf(req.Extra)
 	if !ok {
@@ -83,7 +83,8 @@ func (a *API) executeCode(ctx context.Context, one *server, req *mcp.CallToolReq
 	return a.runInline(ctx, one, req, caller, runs.Request{Inline: &spec, Input: request.Input, Limits: request.limits()})
 }
 
-// runInline runs a program that the caller sent. If the run must be approved first, it answers like a tool does.
+// runInline runs a program that the caller sent. If a person must approve the run first, it answers in the same way as
+// the tool of a version.
 func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolRequest, caller registry.Caller, request runs.Request) (*mcp.CallToolResult, error) {
 	hints, err := hintsOf(req)
 	if err != nil {
@@ -101,7 +102,7 @@ func (a *API) runInline(ctx context.Context, one *server, req *mcp.CallToolReque
 	return codeResultOf(run.Run), nil
 }
 
-// codeResultOf converts the finished run of a program that the caller sent into a tool result. If the program failed, the
+// codeResultOf converts the finished run of a program that the caller sent to a tool result. If the program failed, the
 // result has isError.
 func codeResultOf(run registry.Run) *mcp.CallToolResult {
 	result := codeResult{Output: run.Output, Stdout: run.Stdout, Stderr: run.Stderr, Error: run.Error}
@@ -113,7 +114,7 @@ func codeResultOf(run registry.Run) *mcp.CallToolResult {
 	}
 }
 
-// limits returns the limits that the request sets.
+// limits returns the limits that the arguments of the call set.
 func (r codeRequest) limits() runtimes.Limits {
 	if r.TimeoutMs == nil {
 		return runtimes.Limits{}
@@ -121,7 +122,7 @@ func (r codeRequest) limits() runtimes.Limits {
 	return runtimes.Limits{TimeoutMs: *r.TimeoutMs}
 }
 
-// readArguments decodes the arguments of a built-in tool such as execute_code. It refuses unknown members.
+// readArguments decodes the arguments of a built-in tool such as execute_code. It rejects unknown members.
 func readArguments(arguments json.RawMessage, members string, into any) error {
 	if len(arguments) == 0 {
 		return nil

@@ -18,8 +18,9 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// codeMode reports whether the query of an MCP address selects code mode. In code mode a client sees two tools, however
-// many versions the catalogue has: one searches tools, and one runs a program that calls them.
+// codeMode reports whether the query of an MCP address selects code mode. In code mode a client sees only two tools,
+// however many versions the catalogue contains. One tool searches the catalogue. The other tool runs a program that
+// calls tools of the catalogue.
 func codeMode(r *http.Request) (bool, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -27,7 +28,7 @@ func codeMode(r *http.Request) (bool, error) {
 	}
 	for name, values := range query {
 		switch {
-		case name == gate.WorkspaceParameter && r.Method == http.MethodGet: // server/gate has read it
+		case name == gate.WorkspaceParameter && r.Method == http.MethodGet: // Package server/gate has read this parameter.
 		case name == "mode" && len(values) > 1:
 			return false, fault.New(fault.BadRequest, "The query parameter mode must be given only once.")
 		case name != "mode":
@@ -49,7 +50,8 @@ const (
 
 	defaultFound = 10
 	maxFound     = 50
-	// maxDeclarations is the maximum size in bytes of the declarations in one answer, because a model must read them.
+	// maxDeclarations is the maximum size in bytes of the declarations in one answer. The size is limited because a model
+	// must read the declarations.
 	maxDeclarations = 64 << 10
 )
 

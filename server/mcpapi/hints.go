@@ -6,10 +6,10 @@ import (
 	"github.com/atelier-run/atelier/studio/routing"
 )
 
-// metaHints is the _meta key of a call with facts about the run that help to choose its runtime.
+// metaHints is the key in _meta of a call for facts about the run. These facts help to choose the runtime of the run.
 const metaHints = "run.atelier/hints"
 
-// hintsOf decodes the hints of a call. It refuses unknown hints.
+// hintsOf decodes the hints of a call. It rejects unknown hints.
 func hintsOf(req *mcp.CallToolRequest) (routing.Hints, error) {
 	given, ok := req.Params.GetMeta()[metaHints]
 	if !ok {

@@ -1,5 +1,5 @@
-// Package mcpapi serves published versions as tools over the Model Context Protocol. At the same addresses, it supports the
-// stateless revision 2026-07-28 and the earlier revisions with sessions.
+// Package mcpapi serves published versions as tools over the Model Context Protocol. The same addresses support both
+// the stateless protocol revision 2026-07-28 and the earlier revisions with sessions.
 package mcpapi
 
 import (
@@ -43,11 +43,11 @@ type Options struct {
 	Refuse    problem.Writer
 	Log       *slog.Logger
 	Version   string
-	PublicURL string // "" selects the address of the request
+	PublicURL string // public URL of the server; "" means the address of the request
 	BasePath  string
 	BodyBytes int64
-	// Issuer is the URL of the OpenID provider whose access tokens are accepted, "" for none. Scopes are the scopes that
-	// clients request there.
+	// Issuer is the URL of the OpenID provider whose access tokens are accepted, or "" if none are. Scopes are the scopes
+	// that clients request from this provider.
 	Issuer string
 	Scopes []string
 	Now    func() time.Time
@@ -62,7 +62,8 @@ type API struct {
 	authorised func(http.Handler) http.Handler
 }
 
-// sessionTimeout is the idle time after which a session is closed. Many clients disconnect without ending their session.
+// sessionTimeout is the time without requests after which a session is closed. It is needed because many clients
+// disconnect without ending their session.
 const sessionTimeout = 30 * time.Minute
 
 // New returns the API.
@@ -72,7 +73,7 @@ func New(o Options) *API {
 	options := func(stateless bool) *mcp.StreamableHTTPOptions {
 		return &mcp.StreamableHTTPOptions{
 			Stateless: stateless, SessionTimeout: sessionTimeout, MaxRequestBodyBytes: o.BodyBytes, PropagateRequestCancellation: true,
-			DisableLocalhostProtection: true, // server/gate checks the Host header of every request
+			DisableLocalhostProtection: true, // Package server/gate checks the Host header of every request.
 		}
 	}
 	a.withState = mcp.NewStreamableHTTPHandler(serverOf, options(false))
@@ -92,7 +93,7 @@ func (a *API) Register(router chi.Router) {
 	router.Get(gate.MetadataPath, a.describe)
 }
 
-// Close ends the sessions and waits for them.
+// Close ends the sessions and waits until they have ended.
 func (a *API) Close() { a.servers.close() }
 
 type serverKey struct{}
@@ -113,7 +114,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	a.authorised(handler).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
 }
 
-// readBody reads the body with the same limits and memory budget as every API, and replaces it for the SDK.
+// readBody reads the body of a request with the same limits and memory budget as every API. The SDK then reads the
+// checked body.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return nil
@@ -126,7 +128,8 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// find returns the SDK server for a request, with current tools. It returns NotFound for an unknown set or version.
+// find returns the SDK server for a request, after it has updated the tools of the server. Error: NotFound for an
+// unknown tool set or version.
 func (a *API) find(r *http.Request) (*mcp.Server, error) {
 	caller, _ := gate.CallerOf(r.Context())
 	at, err := addressOf(r)
@@ -148,16 +151,16 @@ func serverOf(r *http.Request) *mcp.Server {
 	return server
 }
 
-// modern reports whether a request uses the protocol revision without sessions. Its clients send the revision with every
-// request; older clients do not send it with their first request.
+// modern reports whether a request uses the protocol revision without sessions. In this revision, clients send the
+// revision with every request. Older clients do not send a revision with their first request.
 func modern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
 }
 
-// address holds the tools and the mode that an MCP address selects.
+// address contains the tools and the mode that the URL of a request selects.
 type address struct {
 	tools.Selection
-	code bool // code mode
+	code bool // whether the request uses code mode
 }
 
 func (a address) instructions() string {
@@ -175,7 +178,7 @@ func addressOf(r *http.Request) (at address, err error) {
 	return at, err
 }
 
-// selectionOf returns the selection of tools that the path of an address names.
+// selectionOf returns the selection of tools that the path of an MCP address names.
 func selectionOf(r *http.Request) (tools.Selection, error) {
 	if set := chi.URLParam(r, "set"); set != "" {
 		return tools.Selection{Set: set}, nil
@@ -197,8 +200,8 @@ func selectionOf(r *http.Request) (tools.Selection, error) {
 // callerName is the key of the caller in the extra values of the SDK's TokenInfo.
 const callerName = "caller"
 
-// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token and its address: the
-// SDK refuses the session's ID with another token, and at another address, which may have other tools.
+// verify passes the caller that server/gate has identified to the SDK. It also binds a session to its token and its
+// address. The SDK then refuses the session's ID with another token, or at another address, which may have other tools.
 func (a *API) verify(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 	caller, ok := gate.CallerOf(ctx)
 	if !ok {
@@ -216,13 +219,13 @@ func callerOf(extra *mcp.RequestExtra) (registry.Caller, bool) {
 	return caller, ok
 }
 
-// encode returns v as JSON for a tool result, without escaping <, > and &.
+// encode returns the JSON of v for a tool result, without escaping <, > and &.
 func encode(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return "null" // only our own plain values come here
+		return "null" // This cannot happen: the values are plain values of this package.
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// metadata is the description of an MCP address as a protected resource (RFC 9728).
+// metadata describes an MCP address as a protected resource (RFC 9728).
 type metadata struct {
 	Resource             string   `json:"resource"`
 	AuthorizationServers []string `json:"authorization_servers"`
@@ -18,8 +18,8 @@ type metadata struct {
 	Name                 string   `json:"resource_name"`
 }
 
-// describe answers with the metadata of an MCP address, which names the provider at which clients sign in. If no provider
-// is configured, it answers NotFound.
+// describe answers with the metadata of an MCP address. The metadata names the provider at which clients sign in. If no
+// provider is configured, the answer is NotFound.
 func (a *API) describe(w http.ResponseWriter, r *http.Request) {
 	if a.Issuer == "" {
 		a.Refuse.Write(w, r, fault.New(fault.NotFound, "Clients cannot sign in here: the server needs oidc-issuer and public-url. Send a token: Authorization: Bearer TOKEN."))
@@ -37,6 +37,6 @@ func (a *API) describe(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Access-Control-Allow-Origin", "*") // public, and clients in browsers read it
-	_, _ = w.Write(append(body, '\n'))                 // the client may have disconnected
+	w.Header().Set("Access-Control-Allow-Origin", "*") // The metadata is public, and clients in browsers read it.
+	_, _ = w.Write(append(body, '\n'))                 // The client may have disconnected.
 }

@@ -20,15 +20,16 @@ import (
 const (
 	// freshFor is the maximum time until clients of the whole catalogue see a new version.
 	freshFor = time.Second
-	// maxServers is the maximum number of SDK servers in memory. Callers with access to the same tools share one.
+	// maxServers is the maximum number of SDK servers in memory. Callers with access to the same tools share one SDK
+	// server.
 	maxServers = 256
-	// maxSessions is the maximum number of open sessions of a workspace. Many clients disconnect without closing their
-	// session, which uses about 17 kB until it times out.
+	// maxSessions is the maximum number of open sessions of a workspace. It is needed because many clients disconnect
+	// without closing their session, and a session uses about 17 kB until it times out.
 	maxSessions = 256
 	pageSize    = 250
 )
 
-// servers contains one SDK server for each set of tools that callers may see.
+// servers contains one SDK server for each different set of tools that callers may see.
 type servers struct {
 	api  *API
 	stop chan struct{}
@@ -36,11 +37,11 @@ type servers struct {
 
 	mu     sync.Mutex
 	all    map[string]*server
-	open   map[string][]session // by workspace, the oldest first; some may have ended already
-	joined sync.WaitGroup       // waits for sessions that are being closed
+	open   map[string][]session // sessions by workspace, the oldest one first; some may have ended already
+	joined sync.WaitGroup       // counts the sessions that are being closed
 }
 
-// session is a session of a server.
+// session is an open session of an SDK server.
 type session struct {
 	*mcp.ServerSession
 	server *server
@@ -48,13 +49,13 @@ type session struct {
 
 type server struct {
 	sdk     *mcp.Server
-	caller  registry.Caller // one of the callers who share the server; used to list the tools, never to run them
+	caller  registry.Caller // one of the callers who share this server; it is used to list the tools, but never to run them
 	address address
-	used    time.Time // guarded by servers.mu
+	used    time.Time // guarded by mu of the type servers
 
 	mu     sync.Mutex
 	read   time.Time
-	inside map[string]string // the tools: name to digest
+	inside map[string]string // digests of the offered tools, by name
 	levels sync.Map          // IDs of the sessions that requested log messages
 }
 
@@ -64,7 +65,8 @@ func newServers(a *API) *servers {
 	return s
 }
 
-// watch refreshes the tools of servers with open sessions regularly, so that their clients are notified of new versions.
+// watch regularly updates the tools of servers that have open sessions, so that their clients are notified of new
+// versions.
 func (s *servers) watch() {
 	defer close(s.done)
 	tick := time.NewTicker(freshFor)
@@ -106,12 +108,12 @@ func (s *servers) close() {
 	defer s.mu.Unlock()
 	for _, one := range s.all {
 		for session := range one.sdk.Sessions() {
-			_ = session.Close() // its client has gone
+			_ = session.Close() // The client of the session has disconnected.
 		}
 	}
 }
 
-// refreshed returns the server for a caller and an address. Its tools were read at most freshFor ago.
+// refreshed returns the SDK server for a caller and an address. Its list of tools is at most freshFor old.
 func (s *servers) refreshed(ctx context.Context, caller registry.Caller, at address) (*mcp.Server, error) {
 	one := s.get(caller, at)
 	if err := s.refresh(ctx, one); err != nil {
@@ -137,8 +139,9 @@ func (s *servers) get(caller registry.Caller, at address) *server {
 	return one
 }
 
-// evict removes the least recently used server of the workspace that has the most servers, so that one workspace cannot end
-// the sessions of others. The sessions of the removed server end; their clients start new ones.
+// evict removes an SDK server of the workspace that has the most servers, so that one workspace cannot end the sessions
+// of others. It removes the least recently used one. The sessions of the removed server end; their clients start new
+// sessions.
 func (s *servers) evict() {
 	count := map[string]int{}
 	for _, one := range s.all {
@@ -156,12 +159,13 @@ func (s *servers) evict() {
 		}
 	}
 	for session := range s.all[oldest].sdk.Sessions() {
-		_ = session.Close() // its client starts a new session
+		_ = session.Close() // The client starts a new session.
 	}
 	delete(s.all, oldest)
 }
 
-// began records a new session. If the workspace has too many, its oldest session ends; that client can start a new one.
+// began records a new session. If the workspace has too many sessions, its oldest session ends; the client of that
+// session can start a new one.
 func (s *servers) began(one *server, new *mcp.ServerSession) {
 	workspace := one.caller.Actor.Workspace
 	s.mu.Lock()
@@ -173,10 +177,11 @@ func (s *servers) began(one *server, new *mcp.ServerSession) {
 	oldest := s.open[workspace][0]
 	s.open[workspace] = slices.Delete(s.open[workspace], 0, 1)
 	oldest.server.levels.Delete(oldest.ID())
-	s.joined.Go(func() { _ = oldest.Close() }) // it may have ended already
+	s.joined.Go(func() { _ = oldest.Close() }) // The session may have ended already.
 }
 
-// runsCode reports whether a caller may run programs that it sends. POST /execute requires the same right.
+// runsCode reports whether a caller may run programs that the caller sends. The required permission is the same as for
+// POST /execute.
 func runsCode(caller registry.Caller) bool {
 	return caller.May(registry.RunScope) && len(caller.Agents) == 0
 }
@@ -203,8 +208,8 @@ func (a *API) newServer(caller registry.Caller, at address) *server {
 	return one
 }
 
-// noteSession returns middleware that records new sessions. Requests of the revision without sessions have no session ID
-// and are not recorded.
+// noteSession returns middleware that records new sessions. Requests of the protocol revision without sessions have no
+// session ID, so they are not recorded.
 func (s *servers) noteSession(one *server) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -216,7 +221,7 @@ func (s *servers) noteSession(one *server) mcp.Middleware {
 	}
 }
 
-// noteLevel returns middleware that records which sessions requested log messages. For other sessions, runs need not be
+// noteLevel returns middleware that records which sessions requested log messages. Runs of other sessions need not be
 // followed.
 func (one *server) noteLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -227,7 +232,7 @@ func (one *server) noteLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// refresh adds, replaces and removes the tools of a server so that they match its selection.
+// refresh adds, replaces and removes tools of a server until they match the server's selection.
 func (s *servers) refresh(ctx context.Context, one *server) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -239,7 +244,7 @@ func (s *servers) refresh(ctx context.Context, one *server) error {
 	if err != nil {
 		return err
 	}
-	if one.address.code { // its two tools stay the same
+	if one.address.code { // The two tools of code mode never change.
 		one.read = now
 		return nil
 	}
@@ -251,7 +256,7 @@ func (s *servers) refresh(ctx context.Context, one *server) error {
 			continue
 		}
 		if err := s.api.addTool(one, v); err != nil {
-			// A version whose schema MCP cannot express is left out. Exporting that version reports the reason.
+			// Omit a version whose schema cannot be expressed in MCP. The export of this version reports the reason.
 			s.api.Log.LogAttrs(ctx, slog.LevelInfo, "version left out of MCP", slog.String("reference", v.Reference()), slog.Any("error", err))
 			one.sdk.RemoveTools(v.Agent)
 		}
@@ -274,7 +279,7 @@ func deprecation(v registry.Version) string {
 	return ""
 }
 
-// addTool offers a version under the name of its agent.
+// addTool offers a version as a tool with the name of its agent.
 func (a *API) addTool(one *server, v registry.Version) (err error) {
 	result, err := manifest.Export(manifest.MCP, v, cmp.Or(a.PublicURL, a.BasePath))
 	if err != nil {
@@ -284,7 +289,7 @@ func (a *API) addTool(one *server, v registry.Version) (err error) {
 	if err := json.Unmarshal(result.Manifest, &tool); err != nil {
 		return err
 	}
-	// Schemas are not decoded, which makes listing tools about 20% faster.
+	// Schemas are not decoded, because this makes the listing of tools about 20% faster.
 	var schemas struct{ InputSchema, OutputSchema json.RawMessage }
 	if err := json.Unmarshal(result.Manifest, &schemas); err != nil {
 		return err
@@ -293,7 +298,7 @@ func (a *API) addTool(one *server, v registry.Version) (err error) {
 	if schemas.OutputSchema != nil {
 		tool.OutputSchema = schemas.OutputSchema
 	}
-	defer func() { // the SDK panics on schemas that it does not accept, and authors write the schemas
+	defer func() { // The SDK panics if it does not accept a schema, and the authors of agents write the schemas.
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the MCP library refuses the tool: %v", r)
 		}

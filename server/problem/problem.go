@@ -1,6 +1,6 @@
-// Package problem turns errors into RFC 9457 problem documents. It is the only package that maps faults to HTTP
-// statuses. Information that a caller may not see goes to the log: an unclassified error becomes "Internal error." and
-// a request ID.
+// Package problem converts errors to RFC 9457 problem documents. It is the only package that maps faults to HTTP
+// statuses. Information that a caller may not see is only logged: for an unclassified error, the document contains
+// "Internal error." and a request ID.
 package problem
 
 import (
@@ -19,18 +19,19 @@ import (
 // MediaType is the content type of every error answer.
 const MediaType = "application/problem+json"
 
-// Document is a problem document as it is sent. It implements error, so that a framework can pass it on.
+// Document is a problem document in the form in which it is sent. It implements error, so that a framework can pass it
+// on.
 type Document struct {
 	Title      string
 	Status     int
 	Code       fault.Code
 	Detail     string
 	Errors     []fault.Detail
-	Extra      map[string]any // further members such as currentRevision; they cannot replace those above
+	Extra      map[string]any // further members, such as currentRevision; they cannot replace the members above
 	RetryAfter time.Duration
 }
 
-// Of returns the problem document of an error. It contains only the fields of a fault that callers may see.
+// Of returns the problem document of an error. From a fault, it contains only the fields that callers may see.
 func Of(err error) *Document {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -46,10 +47,10 @@ func Of(err error) *Document {
 
 func (d *Document) Error() string { return string(d.Code) + ": " + d.Detail }
 
-// GetStatus and GetHeaders let a framework answer with the document.
+// GetStatus returns the document's status. A framework uses it to send the document.
 func (d *Document) GetStatus() int { return d.Status }
 
-// GetHeaders returns the document's headers.
+// GetHeaders returns the document's headers. A framework uses it to send the document.
 func (d *Document) GetHeaders() http.Header {
 	h := http.Header{}
 	if d.RetryAfter > 0 {
@@ -62,10 +63,11 @@ func (d *Document) GetHeaders() http.Header {
 	return h
 }
 
-// ContentType returns the content type that a framework must use instead of plain JSON.
+// ContentType returns the content type of problem documents. A framework uses it instead of plain JSON.
 func (d *Document) ContentType(string) string { return MediaType }
 
-// MarshalJSON writes one object: the members of RFC 9457, then ours, then the extra ones sorted by name.
+// MarshalJSON writes the document as one object. The members of RFC 9457 come first, then the other fields, and then
+// the extra members, sorted by name.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	known := struct {
@@ -83,7 +85,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 		if slices.Contains([]string{"type", "title", "status", "code", "detail", "errors"}, name) {
 			continue
 		}
-		text.Truncate(text.Len() - 1) // the closing brace
+		text.Truncate(text.Len() - 1) // Remove the closing brace.
 		text.WriteByte(',')
 		if err := encode(&text, name); err != nil {
 			return nil, err
@@ -97,7 +99,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// encode writes v as JSON without escaping <, > and &.
+// encode writes the JSON of v without escaping <, > and &.
 func encode(text *bytes.Buffer, v any) error {
 	encoder := json.NewEncoder(text)
 	encoder.SetEscapeHTML(false)

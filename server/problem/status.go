@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// clientGone is the logged status of a request whose client disconnected. It is never sent.
+// clientGone is the status that is logged for a request whose client disconnected. It is never sent.
 const clientGone = 499
 
 // Status returns the HTTP status of a code. No other function maps codes to statuses.
@@ -50,10 +50,10 @@ func Status(code fault.Code) int {
 	case fault.Cancelled:
 		return clientGone
 	}
-	return http.StatusInternalServerError // an unknown code is an internal error
+	return http.StatusInternalServerError // A fault with an unknown code is an internal error.
 }
 
-// FromStatus converts a framework's error answer, which has a status and details, into a fault.
+// FromStatus converts an error answer of a framework, which has a status and details, to a fault.
 func FromStatus(status int, details []fault.Detail) *fault.Error {
 	switch status {
 	case http.StatusUnprocessableEntity:
@@ -68,7 +68,7 @@ func FromStatus(status int, details []fault.Detail) *fault.Error {
 	return fault.New(fault.Internal, "Internal error.")
 }
 
-// unclassified converts an error without a known code into an internal fault.
+// unclassified converts an error that has no known code to an internal fault.
 func unclassified(err error) *fault.Error {
 	if errors.Is(err, context.Canceled) {
 		return fault.New(fault.Cancelled, "The request was cancelled.")

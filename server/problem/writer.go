@@ -9,13 +9,13 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 )
 
-// Writer answers with problem documents and logs the errors that callers may not see.
+// Writer sends problem documents and logs errors that callers may not see.
 type Writer struct {
 	Log *slog.Logger
 }
 
-// Describe creates the document for an error. An internal error is logged in full; its document contains only the
-// request ID.
+// Describe creates the problem document for an error. If the error is internal, the log contains the whole error, and
+// the document contains only the request ID.
 func (p Writer) Describe(ctx context.Context, err error) *Document {
 	doc := Of(err)
 	telemetry.Note(ctx, slog.String("code", string(doc.Code)))
@@ -32,13 +32,13 @@ func (p Writer) Describe(ctx context.Context, err error) *Document {
 func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 	doc := p.Describe(r.Context(), err)
 	body, err := doc.MarshalJSON()
-	if err != nil { // an extra member cannot be encoded
+	if err != nil { // An extra member cannot be encoded, so send the document without these members.
 		p.Log.LogAttrs(r.Context(), slog.LevelError, "encode problem", slog.Any("error", err))
 		doc.Extra = nil
-		body, _ = doc.MarshalJSON() // strings and numbers always marshal
+		body, _ = doc.MarshalJSON() // The error is impossible: the document now contains only strings and numbers.
 	}
 	for name, values := range doc.GetHeaders() {
-		if len(w.Header()[name]) == 0 { // a header that the calling code has set, such as a challenge, is more specific
+		if len(w.Header()[name]) == 0 { // Do not replace a header that the calling code has set, such as a challenge, because it is more specific.
 			w.Header()[name] = values
 		}
 	}
@@ -46,6 +46,6 @@ func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(doc.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(append(body, '\n')) // the client may have disconnected
+		_, _ = w.Write(append(body, '\n')) // The client may have disconnected.
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Client calls a server like any program.
+// Client sends requests to a server, as any program would.
 type Client struct {
 	URL   string
 	Token string
@@ -26,7 +26,8 @@ type Client struct {
 	http *http.Client
 }
 
-// Headers are sent with one request; "" removes a header that is sent by default. Host is the Host header.
+// Headers are the headers of one request. The value "" removes a header that is sent by default. The key Host sets the
+// Host header.
 type Headers map[string]string
 
 // Answer is a complete answer.
@@ -36,7 +37,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// Run is an answer about a run, with the field names of the API.
+// Run is the answer about a run. Its JSON field names are those of the API.
 type Run struct {
 	RunID      string                 `json:"runId"`
 	Status     string                 `json:"status"`
@@ -88,12 +89,12 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	if err != nil {
 		return Answer{}, err
 	}
-	defer func() { _ = answer.Body.Close() }() // reading is finished
+	defer func() { _ = answer.Body.Close() }() // The body was read, so an error of Close has no effect.
 	text, err := io.ReadAll(answer.Body)
 	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
 
-// Request returns a request that Try would send, for tests that do not read the answer.
+// Request returns the request that Try would send. It is for tests that do not read the answer.
 func (c *Client) Request(ctx context.Context, method, path string, body any, headers ...Headers) (*http.Request, error) {
 	return c.request(ctx, method, path, body, headers)
 }
@@ -134,7 +135,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any, hea
 	return r, nil
 }
 
-// Do sends one request and fails the test if there is no answer.
+// Do sends one request. If there is no answer, the test fails.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...Headers) Answer {
 	t.Helper()
 	answer, err := c.Try(t.Context(), method, path, body, headers...)
@@ -144,7 +145,7 @@ func (c *Client) Do(t testing.TB, method, path string, body any, headers ...Head
 	return answer
 }
 
-// Want sends one request and returns the answer. It fails the test unless the answer has the status.
+// Want sends one request and returns the answer. If the answer does not have the given status, the test fails.
 func (c *Client) Want(t testing.TB, status int, method, path string, body any, headers ...Headers) Answer {
 	t.Helper()
 	answer := c.Do(t, method, path, body, headers...)
@@ -187,7 +188,8 @@ func (c *Client) Create(t testing.TB, agent any) {
 	c.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", agent)
 }
 
-// Publish publishes a version of an agent. If the draft has no changes, it changes the description of the agent first.
+// Publish publishes a version of an agent. If the draft is unchanged since the last version, Publish first changes the
+// description of the agent.
 func (c *Client) Publish(t testing.TB, agent, version string) {
 	t.Helper()
 	path, body := "/api/v1/code-agents/"+agent, map[string]string{"version": version}
@@ -207,13 +209,13 @@ func (c *Client) Execute(t testing.TB, agent, version string, input any) Run {
 	return c.Want(t, 200, http.MethodPost, "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": version, "input": input}).Run(t)
 }
 
-// Script runs a script of the script runtime and waits for the result.
+// Script executes a script with the runtime "script" and waits for the result.
 func (c *Client) Script(t testing.TB, script string, headers ...Headers) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPost, "/api/v1/execute", ScriptBody(script), headers...)
 }
 
-// ScriptBody returns the request body to run a script.
+// ScriptBody returns the request body with which a script is run.
 func ScriptBody(script string) map[string]any {
 	return map[string]any{"language": "bash", "runtime": "script", "code": script}
 }
@@ -254,14 +256,14 @@ func (c *Client) Stream(t testing.TB, run, query string) *Socket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // most tests have closed it by then
+	t.Cleanup(func() { _ = conn.Close() }) // Most tests have closed the socket by then.
 	return &Socket{conn}
 }
 
 // Socket reads events.
 type Socket struct{ *websocket.Conn }
 
-// Next reads one event, or returns the error if there is none.
+// Next reads one event. If there is none, it returns the error of the connection.
 func (s *Socket) Next(t testing.TB) (runtimes.Event, error) {
 	t.Helper()
 	var e runtimes.Event
@@ -272,7 +274,7 @@ func (s *Socket) Next(t testing.TB) (runtimes.Event, error) {
 	return e, err
 }
 
-// Rest reads until the socket is closed.
+// Rest reads all events until the socket is closed.
 func (s *Socket) Rest(t testing.TB) ([]runtimes.Event, error) {
 	t.Helper()
 	var events []runtimes.Event
@@ -285,7 +287,7 @@ func (s *Socket) Rest(t testing.TB) ([]runtimes.Event, error) {
 	}
 }
 
-// Handshake requests a WebSocket and returns the status of the answer. It ignores the following frames.
+// Handshake requests a WebSocket and returns the status of the answer. It ignores all frames that follow.
 func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
 	t.Helper()
 	r, err := c.request(t.Context(), http.MethodGet, path, nil, headers)
@@ -296,14 +298,14 @@ func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close() // disconnects
+	_ = answer.Body.Close() // Close the connection without a closing handshake.
 	return answer.StatusCode
 }
 
-// ComponentState is the state of a part of a server.
+// ComponentState is the state of a component of a server.
 type ComponentState struct{ Component, State, Reason string }
 
-// Component returns the state of a part that /ready lists.
+// Component returns the state of a component that the answer of /ready lists.
 func (c *Client) Component(t testing.TB, name string) ComponentState {
 	t.Helper()
 	var ready struct{ Components []ComponentState }

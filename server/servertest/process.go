@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// built returns the path of the binary under test, which is built once per test process.
+// built returns the path of the binary under test. The binary is built once per test process.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "atelier-servertest-")
 	if err != nil {
@@ -24,7 +24,8 @@ var built = sync.OnceValues(func() (string, error) {
 
 var building sync.Once
 
-// Binary builds the real program as it is released: without cgo, and from the packages compiled for that build.
+// Binary builds the program in the same way as a release: without cgo, and only from the packages that are compiled
+// without cgo.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := built()
@@ -41,38 +42,40 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// RemoveBinary removes the binary. TestMain calls it at the end.
+// RemoveBinary removes the binary under test. TestMain calls it at the end.
 func RemoveBinary() {
 	if path, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary directory is harmless
+		_ = os.RemoveAll(filepath.Dir(path)) // Ignore the error: a file that stays in the temporary directory is harmless.
 	}
 }
 
-// Process is the real program as a process.
+// Process is a server that runs as a process of the real binary.
 type Process struct {
 	*Client
 	Data     string
-	Link     string // the printed one-time sign-in link
-	ReadOnly string // the printed reason why nothing can be stored; "" if it can
+	Link     string // one-time sign-in link that the process printed
+	ReadOnly string // reason that the process printed why nothing can be stored; "" if the database can be written
 	Log      *Log
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed when the process has ended
-	err      error         // exit error
+	err      error         // error with which the process ended
 }
 
-// Spawn starts `atelier serve` as a process on a data directory. It is killed when the test ends.
+// Spawn starts `atelier serve` as a process on a data directory, with an empty environment. The process is killed when
+// the test ends.
 func Spawn(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
 	return SpawnWith(t, data, []string{}, flags...)
 }
 
-// SpawnWith is like Spawn with the given environment. Spawn uses an empty one.
+// SpawnWith does the same as Spawn, but with the given environment.
 func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
 	t.Helper()
 	return spawn(t, data, environment, exec.Command(Binary(t), serveArgs(data, flags)...))
 }
 
-// SpawnIn is like Spawn, but starts the server in a control group. members is the path of the group's cgroup.procs.
+// SpawnIn does the same as Spawn, but starts the server in a control group. members is the path of the file
+// cgroup.procs of the group.
 func SpawnIn(t testing.TB, members, data string, flags ...string) *Process {
 	t.Helper()
 	args := append([]string{"-c", `echo $$ >"$0" && exec "$@"`, members, Binary(t)}, serveArgs(data, flags)...)
@@ -95,8 +98,8 @@ func spawn(t testing.TB, data string, environment []string, cmd *exec.Cmd) *Proc
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // may have ended
-		<-p.ended                // wait, because it writes to folders that the test removes next
+		_ = p.cmd.Process.Kill() // Ignore the error: the process may have ended.
+		<-p.ended                // Wait for the end, because the process writes to folders that the test removes next.
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", p.Log)
 		}
@@ -119,7 +122,7 @@ func spawn(t testing.TB, data string, environment []string, cmd *exec.Cmd) *Proc
 		}
 	}
 	go func() {
-		for lines.Scan() { // later output must not block it
+		for lines.Scan() { // Read further output too, because a full pipe would block the process.
 		}
 		p.err = p.cmd.Wait()
 		close(p.ended)
@@ -131,10 +134,10 @@ func spawn(t testing.TB, data string, environment []string, cmd *exec.Cmd) *Proc
 	return p
 }
 
-// PID returns the process ID.
+// PID returns the ID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Signal sends a signal.
+// Signal sends a signal to the process.
 func (p *Process) Signal(t testing.TB, signal os.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(signal); err != nil {
@@ -145,31 +148,31 @@ func (p *Process) Signal(t testing.TB, signal os.Signal) {
 // Kill kills the process.
 func (p *Process) Kill() error { return p.cmd.Process.Kill() }
 
-// Exit waits for the end and returns the exit code, or -1 if the process was killed.
+// Exit waits for the end of the process. It returns the exit code, or -1 if the process was killed.
 func (p *Process) Exit() int {
 	<-p.ended
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Said is the output of a command.
+// Said contains the output and the exit code of a command.
 type Said struct {
 	Code           int
 	Stdout, Stderr string
 }
 
-// Command runs the program once.
+// Command runs the program once with the given arguments.
 func Command(t testing.TB, stdin string, args ...string) Said {
 	t.Helper()
 	return CommandIn(t, t.Context(), stdin, args...)
 }
 
-// CommandWith runs the program with environment variables.
+// CommandWith does the same as Command, with the given environment variables.
 func CommandWith(t testing.TB, environ []string, stdin string, args ...string) Said {
 	t.Helper()
 	return commandIn(t, t.Context(), environ, stdin, args...)
 }
 
-// CommandIn runs the program until ctx ends.
+// CommandIn does the same as Command, but kills the program when ctx ends.
 func CommandIn(t testing.TB, ctx context.Context, stdin string, args ...string) Said {
 	t.Helper()
 	return commandIn(t, ctx, []string{}, stdin, args...)

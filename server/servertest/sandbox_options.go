@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// stood caches the self-test reports of this test process. Otherwise each of a hundred servers with the same sandbox and
-// interpreters would repeat the self-test in parallel to its test.
-var stood sync.Map // sandboxOptions → doctor.Report
+// stood caches the self-test reports of this test process. Without the cache, about a hundred servers with the same
+// sandbox and interpreters would each repeat the self-test.
+var stood sync.Map // maps sandboxOptions to a doctor.Report
 
-// sandboxOptions holds the settings that a self-test depends on.
+// sandboxOptions holds the settings on which the result of a self-test depends.
 type sandboxOptions struct{ exe, python, bash, node, lacks string }
 
 func sandboxOptionsOf(o app.Options) sandboxOptions {
@@ -23,7 +23,8 @@ func sandboxOptionsOf(o app.Options) sandboxOptions {
 	return sandboxOptions{o.Exe, c.Python, c.Bash, c.Node, strings.Join(slices.Concat(c.AllowWeak, []string{"/"}, c.Masked), " ")}
 }
 
-// examined returns the cached report for the sandbox of a server, or nil if its self-test is the first.
+// examined returns the cached self-test report for the sandbox of a server. If no self-test of this sandbox has passed
+// yet, it returns nil.
 func examined(o app.Options) *doctor.Report {
 	if found, ok := stood.Load(sandboxOptionsOf(o)); ok {
 		report := found.(doctor.Report)
@@ -32,7 +33,7 @@ func examined(o app.Options) *doctor.Report {
 	return nil
 }
 
-// keep caches the report of a closed server whose self-test passed.
+// keep caches the self-test report of a server that was closed, if the self-test passed.
 func keep(t testing.TB, a *app.App) {
 	t.Helper()
 	report, err := a.Found(context.WithoutCancel(t.Context()))

@@ -1,4 +1,4 @@
-// Package servertest starts a whole server with the real sandbox, for tests that read like the API's documentation.
+// Package servertest starts a whole server with the real sandbox. Tests that use it call the API as a client would.
 package servertest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"testing/fstest"
 )
 
-// Server is a running server and a client of it, signed in with a token.
+// Server is a running server, together with a client that is signed in with a token.
 type Server struct {
 	*Client
 	App  *app.App
@@ -39,7 +39,7 @@ type Server struct {
 // Setup changes the options of a server before it starts.
 type Setup func(*app.Options)
 
-// Flags sets configuration values like flags.
+// Flags sets configuration values, in the same way as flags of the command line.
 func Flags(t testing.TB, flags map[string]string) Setup {
 	return func(o *app.Options) {
 		t.Helper()
@@ -56,7 +56,7 @@ func Traces(traces *telemetry.Traces) Setup {
 	return func(o *app.Options) { o.Traces = traces }
 }
 
-// New starts a server on a free port with its own data directory, and stops it with the test.
+// New starts a server on a free port with its own data directory. The server is stopped when the test ends.
 func New(t testing.TB, setup ...Setup) *Server {
 	t.Helper()
 	data := t.TempDir()
@@ -67,7 +67,7 @@ func New(t testing.TB, setup ...Setup) *Server {
 	})...)
 }
 
-// On starts a server on a data directory.
+// On starts a server on an existing data directory.
 func On(t testing.TB, data string, setup ...Setup) *Server {
 	t.Helper()
 	log := &Log{}
@@ -75,7 +75,7 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		Config: load(t, map[string]string{"listen": "127.0.0.1:0", "data": data}), Version: "test", Log: telemetry.NewLog(log, "text", slog.LevelDebug),
 		Studio:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Studio</title>")}, "assets/app-1.js": {Data: []byte("1")}},
 		Samples: os.DirFS(filepath.Join(Root(t), "samples")), Exe: sandboxtest.Exe(t),
-		// A low cost, because a hash at full cost takes a third of a second and 64 MiB under the race detector.
+		// Use a low cost, because under the race detector a hash at full cost takes a third of a second and 64 MiB.
 		Cost: access.Cost{Time: 1, Memory: 64, Threads: 1},
 	}
 	for _, change := range setup {
@@ -106,8 +106,9 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", s.Log)
 		}
-		// Package testing references the functions given to Cleanup, and so this server, until all parallel tests have ended.
-		// The servers of 900 tests used 7 GB, which slowed down garbage collection and the start of every process.
+		// Package testing keeps references to the functions that are passed to Cleanup, and therefore to this server, until
+		// all parallel tests have ended. The servers of 900 tests used 7 GB, which slowed down the garbage collection and the
+		// start of every process.
 		s.App, s.Log, s.Client = nil, nil, nil
 	})
 	return s
@@ -118,7 +119,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	s.failure = s.App.Serve(ctx, listener)
 }
 
-// Ask makes the server start to shut down, as a signal does, and does not wait.
+// Ask makes the server start to shut down, as a signal does. It does not wait.
 func (s *Server) Ask() { s.stop() }
 
 // Stop stops the server as a signal does and closes it.
@@ -144,7 +145,7 @@ func load(t testing.TB, flags map[string]string) config.Config {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]string{"drain-delay": "0s"} // no load balancer waits for the end of a test
+	all := map[string]string{"drain-delay": "0s"} // The delay is 0, because no load balancer waits for the end of a test.
 	maps.Copy(all, flags)
 	c, err := config.Load(config.Sources{File: empty, Getenv: func(string) string { return "" }, Flags: all})
 	if err != nil {
@@ -153,7 +154,7 @@ func load(t testing.TB, flags map[string]string) config.Config {
 	return c
 }
 
-// Root returns the directory of the module.
+// Root returns the root directory of the Go module.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -171,7 +172,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Eventually waits until a condition holds that another process or goroutine causes.
+// Eventually waits until a condition holds. It is for conditions that another process or goroutine causes.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)

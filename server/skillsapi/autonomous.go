@@ -13,33 +13,33 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// taskedSkill is the answer to POST /v1/skills/autonomous_skill_task: a tool for a task. It has the content of POST
-// /api/v1/assist/tools, but the field names of existing clients.
+// taskedSkill is the answer to POST /v1/skills/autonomous_skill_task, which finds or makes a tool for a task. It has
+// the content of POST /api/v1/assist/tools with the field names of existing clients.
 type taskedSkill struct {
-	Success      bool              `json:"success"` // false if there is no tool; error says why
+	Success      bool              `json:"success"` // false if there is no tool; the field error then contains the reason
 	Outcome      toolmaker.Outcome `json:"outcome,omitempty" enum:"found,waiting,drafted,published"`
 	Name         string            `json:"name,omitempty"`
 	AgentID      string            `json:"agent_id,omitempty"`
-	Publisher    string            `json:"publisher,omitempty"` // workspace that lists it in the public registry
-	Version      string            `json:"version,omitempty"`   // "" for a draft
+	Publisher    string            `json:"publisher,omitempty"` // workspace that lists the tool in the public registry
+	Version      string            `json:"version,omitempty"`   // "" if the tool is a draft
 	State        string            `json:"state,omitempty" enum:"active,draft"`
 	Reason       string            `json:"reason"`
 	Description  string            `json:"description,omitempty"`
 	InputSchema  json.RawMessage   `json:"input_schema,omitempty"`
 	OutputSchema json.RawMessage   `json:"output_schema,omitempty"`
-	Verdict      *registry.Verdict `json:"verdict,omitempty"` // of a new tool
-	Tokens       *registry.Tokens  `json:"tokens,omitempty"`  // that a new tool cost
+	Verdict      *registry.Verdict `json:"verdict,omitempty"` // verdict about a new tool
+	Tokens       *registry.Tokens  `json:"tokens,omitempty"`  // tokens that were used to make a new tool
 	Error        *string           `json:"error"`
-	ErrorType    *string           `json:"error_type"` // code of the fault
+	ErrorType    *string           `json:"error_type"` // code of the error
 }
 
-// autonomousTask finds a tool for a task, or lets the language model create one. If that fails, it answers with success
+// autonomousTask finds a tool for a task, or lets the language model make one. If both fail, it answers with success
 // false.
 func (d *API) autonomousTask(w http.ResponseWriter, r *http.Request) {
 	var q autonomousRequest
 	err := d.decode(w, r, "autonomous_skill_task", &q)
 	if err == nil {
-		err = gate.Require(r.Context(), registry.RunScope) // because a new tool is run
+		err = gate.Require(r.Context(), registry.RunScope) // This scope is required because a new tool is run.
 	}
 	if string(q.InputExample) == "null" {
 		q.InputExample = nil
@@ -52,7 +52,7 @@ func (d *API) autonomousTask(w http.ResponseWriter, r *http.Request) {
 		}
 		tool, err = d.Toolmaker.Find(r.Context(), actor(r), toolmaker.Request{
 			Task: task, InputExample: q.InputExample, Language: runtimes.Python, Promote: q.AutoPromote && gate.Require(r.Context(), registry.ApproveScope) == nil,
-		}, func(assist.Attempt) {}) // these clients read only the final answer
+		}, func(assist.Attempt) {}) // Do not send attempts, because these clients read only the final answer.
 	}
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.ModelUnavailable {

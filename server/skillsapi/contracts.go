@@ -20,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// These types are the request bodies of this API. Their JSON Schemas are generated from the types and published; every
-// body must match its schema.
+// These types are the request bodies of this API. Their JSON Schemas are generated from the types and are published.
+// Every body must match the schema of its type.
 type (
 	executeRequest struct {
 		Skill     string          `json:"skill" jsonschema:"description=Name of the skill."`
@@ -102,7 +102,7 @@ type contract struct {
 
 type contracts map[string]contract
 
-// newContracts creates the schema of each request and of skill.yaml.
+// newContracts creates the schema of each request body and of skill.yaml.
 func newContracts() contracts {
 	all := contracts{}
 	for name, v := range map[string]any{
@@ -127,7 +127,7 @@ func compiled(text []byte, err error) contract {
 	return contract{text: text, compiled: c, err: err}
 }
 
-// anyObject describes a member that is an arbitrary object of the client, and the content of a file.
+// anyObject describes a member whose value is an arbitrary object, or the content of a file.
 func anyObject(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
@@ -140,7 +140,8 @@ func anyObject(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// nullable rewrites "or null" in standard JSON Schema, because the library uses another form.
+// nullable rewrites schemas so that they allow null in standard JSON Schema. This is needed because the library uses
+// another form.
 func nullable(s *jsonschema.Schema) {
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		p := pair.Value
@@ -169,11 +170,11 @@ func (d *API) getContract(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, c.err, nil)
 	default:
 		w.Header().Set("Content-Type", "application/schema+json")
-		_, _ = w.Write(append(c.text, '\n')) // the client may have disconnected
+		_, _ = w.Write(append(c.text, '\n')) // The client may have disconnected.
 	}
 }
 
-// decode decodes a body and checks it against its contract. The error lists every member that does not match.
+// decode decodes a body and checks it against its schema. The error lists every member that does not match.
 func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into any) error {
 	body, value, err := gate.Document(w, r, d.BodyBytes)
 	if err != nil {
@@ -196,7 +197,7 @@ func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into a
 	return nil
 }
 
-// outOfContract formats a rejected body like the web framework of such services.
+// outOfContract formats the error about a rejected body in the form of the web framework that such services use.
 func outOfContract(err error) any {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidInput || len(f.Details) == 0 {

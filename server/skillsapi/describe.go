@@ -15,15 +15,16 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// operation describes a route for clients. Its bodies are those of the contract and of the answer types.
+// operation describes a route in the API description. Its bodies are described by the contract of the request and the
+// type of the answer.
 type operation struct {
 	id, method, path, summary string
 	about                     string
-	contract                  string // of the request; "" for none
-	example                   string // of the request
-	status                    int    // of success; 0 means 200
+	contract                  string // name of the contract of the request; "" if there is none
+	example                   string // example of the request
+	status                    int    // status of a successful answer; 0 means 200
 	answer                    reflect.Type
-	refusals                  []fault.Code // in addition to those of every route
+	refusals                  []fault.Code // errors of this route, in addition to the errors of every route
 }
 
 // operations lists the routes of Hang.
@@ -50,7 +51,7 @@ func operations() []operation {
 	}
 }
 
-// Describe adds the routes to the description of the API.
+// Describe adds the routes to the API description.
 func (d *API) Describe(api *huma.OpenAPI) error {
 	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
 	for _, o := range operations() {

@@ -16,9 +16,9 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// executionResult is the answer to POST /skills/execute. A failure is a normal answer with success false.
+// executionResult is the answer to POST /skills/execute. A failed run is a normal answer with success false.
 type executionResult struct {
-	ExecutionID     string          `json:"execution_id"` // of the run; "" for a call that was refused, which makes no run
+	ExecutionID     string          `json:"execution_id"` // ID of the run; "" if the call was refused, because then there is no run
 	Skill           string          `json:"skill"`
 	Result          json.RawMessage `json:"result"`
 	Logs            []executionLog  `json:"logs"`
@@ -51,7 +51,7 @@ type skillProvenance struct {
 	ErrorMessage    *string   `json:"error_message"`
 }
 
-// unknownVersion replaces the version if a call failed.
+// unknownVersion is the version in the answer if a call failed before a version was found.
 const unknownVersion = "unknown"
 
 func (d *API) execute(w http.ResponseWriter, r *http.Request) {
@@ -83,10 +83,10 @@ func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, answer)
 }
 
-// maxID is the maximum length of an ID that the client chose. It is kept with the run.
+// maxID is the maximum length of an ID that a client chooses. Such an ID is stored with the run.
 const maxID = 200
 
-// checkIDs rejects IDs that the store could not keep.
+// checkIDs rejects IDs that the database could not store.
 func checkIDs(request executeRequest) error {
 	for field, id := range map[string]*string{"/request_id": request.RequestID, "/actor_id": request.ActorID, "/actor_type": request.ActorType} {
 		if len(text(id)) > maxID {
@@ -106,8 +106,8 @@ func text(s *string) string {
 	return *s
 }
 
-// waited returns the run and the version of an earlier call with the same request_id that had to wait for an approval. It
-// returns zero values if there is none.
+// waited returns the run and the version of an earlier call with the same request_id, if that call had to wait for an
+// approval. Otherwise it returns zero values.
 func (d *API) waited(ctx context.Context, actor registry.Actor, request executeRequest) (registry.Run, registry.Version, error) {
 	id, err := d.Approvals.RunOfRequest(ctx, actor, text(request.RequestID))
 	if id == "" || err != nil {
@@ -120,13 +120,13 @@ func (d *API) waited(ctx context.Context, actor registry.Actor, request executeR
 	return run, registry.Version{Agent: run.Agent, Version: run.Version}, err
 }
 
-// approvalRequired is the error of a call that waits for a person.
+// approvalRequired returns the error for a call whose run waits for the approval of a person.
 const approvalRequired = "approval required"
 
-// aboutTheCall reports whether an error is caused by the request and not by the current state of the server. Clients expect
-// an error of the request as a result. They retry after other errors.
+// aboutTheCall reports whether the request causes an error, and not the current state of the server. Clients expect an
+// error of the request as a result, and retry after all other errors.
 func aboutTheCall(err error) bool {
-	switch fault.CodeOf(err) { //nolint:exhaustive // all other codes are about the server
+	switch fault.CodeOf(err) { //nolint:exhaustive // errors with other codes are about the server
 	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.Forbidden, fault.BadRequest:
 		return true
 	}
@@ -134,14 +134,14 @@ func aboutTheCall(err error) bool {
 }
 
 func (d *API) resultOf(request executeRequest, run registry.Run, version registry.Version, err error, began time.Time) (executionResult, error) {
-	now := d.Now().UTC().Truncate(time.Microsecond) // the number of digits these clients read
+	now := d.Now().UTC().Truncate(time.Microsecond) // Truncate the time to the number of digits that these clients read.
 	inputs, hashErr := pyhash.Sum(request.Args)
 	if hashErr != nil {
 		return executionResult{}, hashErr
 	}
 	id, took, at := run.ID, run.Metrics.TotalMs, run.CreatedAt
 	claimed := [2]*string{request.ActorID, request.ActorType}
-	if id == "" { // a refused call makes no run
+	if id == "" { // A call that was refused creates no run.
 		took, at = float64(now.Sub(began).Microseconds())/1000, now
 	} else if claimed[0] == nil && claimed[1] == nil {
 		kind := string(run.Actor.Type)
@@ -182,7 +182,7 @@ func (d *API) resultOf(request executeRequest, run registry.Run, version registr
 	return answer, nil
 }
 
-// failure returns the reason of a failed call as these services word it, or "" if it succeeded.
+// failure returns the reason why a call failed, in the wording of these services. If the call succeeded, it returns "".
 func failure(skill string, run registry.Run, err error) string {
 	var f *fault.Error
 	switch {
@@ -216,7 +216,7 @@ func failure(skill string, run registry.Run, err error) string {
 	return "Handler execution failed: " + run.Error.Message
 }
 
-// logbook collects the log lines of a call.
+// logbook collects the log lines of one call.
 type logbook struct {
 	at      time.Time
 	entries []executionLog
@@ -226,7 +226,8 @@ func (l *logbook) add(level, message string) {
 	l.entries = append(l.entries, executionLog{Timestamp: l.at, Level: level, Message: message})
 }
 
-// mostLines limits how many lines of a program's output the answer repeats; the run stores more.
+// mostLines is the maximum number of lines of a program's output that the answer contains. The stored run may contain
+// more.
 const mostLines = 200
 
 // program adds the output of the program.

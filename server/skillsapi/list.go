@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// skillMetadata is a callable skill.
+// skillMetadata describes a skill that can be called.
 type skillMetadata struct {
 	Name             string          `json:"name"`
 	Version          string          `json:"version"`
@@ -78,7 +78,7 @@ func (d *API) listSkills(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, skillListing{found, len(found)})
 }
 
-// named finds the skill named by a path, or answers that it does not exist.
+// named returns the skill that a path names. If there is no such skill, it answers with an error.
 func (d *API) named(w http.ResponseWriter, r *http.Request) (skillMetadata, bool) {
 	id := chi.URLParam(r, "id")
 	e, err := d.Skills.Find(r.Context(), actor(r), id)
@@ -104,7 +104,7 @@ func (d *API) getSchema(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tokens returns the parts of a JSON pointer.
+// tokens splits a JSON pointer into its tokens.
 func tokens(pointer string) []string {
 	if pointer == "" {
 		return nil

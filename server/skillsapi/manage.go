@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// skillInstallation is a skill in the view of skill managers.
+// skillInstallation is a skill in the form that skill managers expect.
 type skillInstallation struct {
 	Success     bool            `json:"success"`
 	Name        string          `json:"name"`
@@ -30,7 +30,7 @@ type skillInstallation struct {
 	InstalledAt *time.Time      `json:"installed_at"`
 	InstalledBy string          `json:"installed_by"`
 	Missing     bool            `json:"folder_missing"`
-	Claims      json.RawMessage `json:"control_decision"` // as the client sent it; it decided nothing
+	Claims      json.RawMessage `json:"control_decision"` // client's decision as the client sent it; the server did not use it
 	Error       *skills.Trouble `json:"error"`
 }
 
@@ -51,7 +51,7 @@ func installationOf(e skills.Entry) skillInstallation {
 	return i
 }
 
-// installedSkills lists skills with a version and skills with a pending draft; a skill may be in both lists.
+// installedSkills lists skills that have a version, and skills that have a pending draft. A skill may be in both lists.
 type installedSkills struct {
 	Skills []skillInstallation `json:"skills"`
 	Drafts []skillInstallation `json:"drafts"`
@@ -77,7 +77,8 @@ func (d *API) installed(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, installedSkills{Skills: active, Drafts: drafts, Count: len(active)})
 }
 
-// violation answers a body that does not match its contract with Bad Request, which these clients expect.
+// violation handles a body that does not match its contract. It answers with Bad Request, because these clients expect
+// this status.
 func (d *API) violation(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.InvalidInput {
@@ -123,20 +124,20 @@ func (d *API) register(w http.ResponseWriter, r *http.Request) {
 
 // skillVerdict is the answer to POST /v1/skills/create.
 type skillVerdict struct {
-	Action       string             `json:"action"` // approve, warn, block
+	Action       string             `json:"action"` // one of approve, warn, block
 	Passed       bool               `json:"passed"`
 	Reason       string             `json:"reason"`
 	Warnings     []string           `json:"warnings"`
 	Errors       []fault.Detail     `json:"errors"`
 	Promoted     bool               `json:"promoted"`
 	Installation *skillInstallation `json:"installation"`
-	Verdict      *registry.Verdict  `json:"verdict"` // of the gate; null if there is no draft
-	Success      bool               `json:"success"` // false if the code is blocked; a draft with it may be kept
+	Verdict      *registry.Verdict  `json:"verdict"` // verdict of the gate; null if there is no draft
+	Success      bool               `json:"success"` // false if the code is blocked; a draft with the code may be stored nevertheless
 	Error        *string            `json:"error"`
-	ErrorType    *string            `json:"error_type"` // rejected_by_authority if the client's decision rejects the code
+	ErrorType    *string            `json:"error_type"` // rejected_by_authority if the client's own decision rejects the code
 }
 
-// decisionOf returns the action of the client's control_decision, "" if it gives none.
+// decisionOf returns the action in the client's control_decision, or "" if there is none.
 func decisionOf(q createRequest) (string, error) {
 	var decision struct {
 		Action *string `json:"action"`
@@ -158,7 +159,7 @@ func decisionOf(q createRequest) (string, error) {
 	return "", fault.Invalid("/control_decision/action", "must be approve, warn, block or escalate.")
 }
 
-// rejected answers a creation that the client's own decision blocks. Nothing is kept.
+// rejected answers a request to create a skill that the client's own decision blocks. Nothing is stored.
 func rejected() skillVerdict {
 	message, kind := "The control_decision blocks this skill.", "rejected_by_authority"
 	return skillVerdict{Action: "block", Reason: message, Warnings: []string{}, Errors: []fault.Detail{}, Error: &message, ErrorType: &kind}
@@ -234,7 +235,7 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, answer)
 }
 
-// claimsOf returns the client's claims about the quality of its code as one object.
+// claimsOf returns the client's statements about the quality of its code as one object.
 func claimsOf(q createRequest) (json.RawMessage, error) {
 	said := map[string]any{}
 	if len(q.ControlDecision) > 0 && string(q.ControlDecision) != "null" {
@@ -311,7 +312,8 @@ func (d *API) install(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, installationOf(e))
 }
 
-// source reads the source of a skill to install: an unchanged archive, or a request that matches the contract.
+// source reads the source from which a skill is installed. This is either an archive, which is used unchanged, or a
+// request that matches the contract.
 func (d *API) source(w http.ResponseWriter, r *http.Request) (skills.Source, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && (kind == "application/gzip" || kind == "application/x-gzip") {
 		archive, err := gate.Whole(w, r, folders.MaxArchive)
@@ -354,7 +356,7 @@ func (d *API) uninstall(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, skillUninstalled{true, q.Name})
 }
 
-// skillPromotion is the version created from a draft.
+// skillPromotion describes the version that was created from a draft.
 type skillPromotion struct {
 	Success   bool   `json:"success"`
 	Name      string `json:"name"`

@@ -1,6 +1,6 @@
-// Package skillsapi serves clients of existing skill executors. Its routes and JSON fields are the same as those of such
-// executors. Requests must match published contracts, and errors have the forms and statuses that those clients expect. The
-// package only translates requests and answers; it calls the same services as every other API.
+// Package skillsapi serves clients that were written for other skill executors. It has the routes and JSON fields of
+// these executors. Requests must match published contracts, and errors have the forms and statuses that the clients
+// expect. The package only translates requests and answers; it calls the same services as every other API.
 package skillsapi
 
 import (
@@ -28,7 +28,7 @@ import (
 type Options struct {
 	Skills    *skills.Service
 	Agents    *agents.Service
-	Packages  *packages.Service // nil for none
+	Packages  *packages.Service // nil if packages are not supported
 	Approvals *approvals.Service
 	Policy    *policy.Service
 	Runs      *runs.Service
@@ -47,7 +47,7 @@ type API struct {
 // New returns an API.
 func New(o Options) *API { return &API{Options: o, contracts: newContracts()} }
 
-// Hang adds the routes to a router.
+// Hang adds the routes of this API to a router.
 func (d *API) Hang(r chi.Router) {
 	r.Get("/skills/list", d.listSkills)
 	r.Post("/skills/execute", d.execute)
@@ -69,13 +69,13 @@ func (d *API) Hang(r chi.Router) {
 	r.Get("/v1/contracts/{name}", d.getContract)
 }
 
-// actor returns the actor of a request. The gate ensures that these routes have one.
+// actor returns the actor of a request. The gate ensures that every request for these routes has an actor.
 func actor(r *http.Request) registry.Actor {
 	caller, _ := gate.CallerOf(r.Context())
 	return caller.Actor
 }
 
-// write answers with JSON that does not escape <, > and &.
+// write sends an answer as JSON without escaping <, > and &.
 func (d *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -86,19 +86,19 @@ func (d *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // the client may have disconnected
+	_, _ = w.Write(text.Bytes()) // The client may have disconnected.
 }
 
-// serviceError is an error answer. Detail is a sentence, or the list of errors in a body as the framework of such
-// services formats it.
+// serviceError is an error answer. Detail is a sentence or, for an error in a body, a list of errors in the format of
+// the framework that such services use.
 type serviceError struct {
 	Detail any            `json:"detail"`
 	Code   string         `json:"code"`
 	Errors []fault.Detail `json:"errors"`
 }
 
-// refuse answers with {"detail": …}, which these clients read, and the code and details of the fault. Detail is the
-// fault's message unless another form is given.
+// refuse answers with {"detail": …}, which these clients read, and adds the code and details of the fault. If no detail
+// is given, detail is the fault's message.
 func (d *API) refuse(w http.ResponseWriter, r *http.Request, err error, detail any) {
 	doc := d.Problems.Describe(r.Context(), err)
 	for name, values := range doc.GetHeaders() {
@@ -110,7 +110,7 @@ func (d *API) refuse(w http.ResponseWriter, r *http.Request, err error, detail a
 	d.write(w, r, doc.Status, serviceError{detail, string(doc.Code), orNone(doc.Errors)})
 }
 
-// sentence formats a problem and its details as text.
+// sentence formats a problem document and its details as text.
 func sentence(doc *problem.Document) string {
 	text := doc.Detail
 	for _, e := range doc.Errors {

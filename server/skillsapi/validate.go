@@ -14,19 +14,19 @@ import (
 	"github.com/atelier-run/atelier/studio/policy"
 )
 
-// codeIssue is one error in code with its position, in the form of existing clients.
+// codeIssue is one error in code, with its position. It has the form that existing clients expect.
 type codeIssue struct {
 	ID          string `json:"id"`
-	Severity    string `json:"severity"` // low, medium, high, critical
+	Severity    string `json:"severity"` // one of low, medium, high, critical
 	Pattern     string `json:"pattern"`
 	Description string `json:"description"`
 	Remediation string `json:"remediation"`
-	Matched     string `json:"matched"` // the text in the code, from the position to the end of the line
+	Matched     string `json:"matched"` // text of the code from the position to the end of the line
 	Line        int    `json:"line"`
 	Column      int    `json:"column"`
 }
 
-// codeReport holds the errors found in code without running it.
+// codeReport holds the errors that were found in code without running the code.
 type codeReport struct {
 	Passed bool        `json:"passed"`
 	Score  float64     `json:"score"`
@@ -34,16 +34,17 @@ type codeReport struct {
 	Issues []codeIssue `json:"issues"`
 	Priors []string    `json:"applied_priors"`
 	Steps  []string    `json:"review_steps_passed"`
-	// Verdict is the result of the rule packs, null if the gate is off.
+	// Verdict is the result of the rule packs. It is null if the gate is off.
 	Verdict *registry.Verdict `json:"verdict"`
 }
 
-// weights returns the weights of issues in the score, as those clients calculate it.
+// weights contains the weight of an issue in the score, by severity. The existing clients calculate the score in the
+// same way.
 func weights() map[string]float64 {
 	return map[string]float64{"low": 0.1, "medium": 0.25, "high": 0.5, "critical": 1}
 }
 
-// validateCode checks Python code against the rules for created skills without running it.
+// validateCode checks Python code against the rules for created skills. It does not run the code.
 func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 	var q validateRequest
 	if err := d.decode(w, r, "validate_code", &q); err != nil {
@@ -82,7 +83,7 @@ func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 }
 
 // findingsOf returns the findings of the standard pack and of the workspace's own packs. It omits findings of the pack
-// restricted and syntax errors, because these are already reported as errors of the code.
+// "restricted" and syntax errors, because the answer already contains these as errors of the code.
 func findingsOf(v *registry.Verdict) []registry.Finding {
 	if v == nil {
 		return nil
@@ -92,7 +93,7 @@ func findingsOf(v *registry.Verdict) []registry.Finding {
 	})
 }
 
-// prior is one rule that is relevant to a described program, in the form that existing clients expect.
+// prior is a rule that is relevant for a described program. It has the form that existing clients expect.
 type prior struct {
 	ID        string   `json:"prior_id"`
 	Principle string   `json:"principle_name"`
@@ -105,7 +106,8 @@ type priorList struct {
 	Priors []prior `json:"priors"`
 }
 
-// priors lists the rules of the workspace whose words occur in a description of code to write.
+// priors lists the rules of the workspace that contain words of a description of a program. A client uses them before
+// it writes the program.
 func (d *API) priors(w http.ResponseWriter, r *http.Request) {
 	var q priorsRequest
 	if err := d.decode(w, r, "priors", &q); err != nil {
@@ -128,10 +130,11 @@ func (d *API) priors(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, list)
 }
 
-// maxMatched limits the text of an issue, in UTF-16 units.
+// maxMatched is the maximum length of the text in an issue, in UTF-16 units.
 const maxMatched = 200
 
-// matched returns the text of a line from a column on, counted in UTF-16 units as the inspection does.
+// matched returns the text of a line from the given column on. Columns are counted in UTF-16 units, as in the results
+// of the inspection.
 func matched(code string, line, column int) string {
 	lines := strings.Split(code, "\n")
 	if line < 1 || line > len(lines) {
@@ -159,7 +162,7 @@ type importable struct {
 	Source string `json:"source"`
 }
 
-// packages lists the packages that skills may import under the rules. Only the standard library is installed.
+// packages lists the packages that skills may import under the rules. This is only the standard library.
 func (d *API) packages(w http.ResponseWriter, r *http.Request) {
 	all := []importable{}
 	for _, name := range rules.Imports(runtimes.Rules{Pack: runtimes.Restricted}) {

@@ -1,5 +1,6 @@
-// Package streamapi serves WebSockets. It sends the events of one run, one per frame. The peer must not send messages.
-// A peer that sends a message or reads too slowly is disconnected with a reason, and may reconnect at the last event.
+// Package streamapi serves WebSockets. It sends the events of one run, one event per frame. Clients must not send
+// messages. A client that sends a message or reads too slowly is disconnected with a reason. It may reconnect and
+// continue after the last event that it received.
 package streamapi
 
 import (
@@ -23,28 +24,28 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// Follower reads a run's events one at a time. Next returns io.EOF after the result.
+// Follower reads the events of a run one by one. After the result, Next returns io.EOF.
 type Follower interface {
 	Next(ctx context.Context) (runtimes.Event, error)
 }
 
-// Follow opens a run's events after seq from.
+// Follow returns a reader of a run's events after the seq from.
 type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
 
-// Options configures an API. Tests set short times; zero means the default.
+// Options configures an API. A zero duration means the default. Tests set short durations.
 type Options struct {
 	Follow Follow
 	Refuse problem.Writer
-	Slow   time.Duration // maximum time to read one frame; a slower reader is disconnected with a reason; default 5 s
-	Write  time.Duration // maximum time to read 64 KiB; a slower reader is disconnected without a reason; default 10 s
-	Ping   time.Duration // time between pings; default 20 s
+	Slow   time.Duration // maximum time in which a client must read one frame; if it takes longer, it is disconnected with a reason; default 5 s
+	Write  time.Duration // maximum time in which a client must read 64 KiB; if it takes longer, it is disconnected without a reason; default 10 s
+	Ping   time.Duration // interval of pings; default 20 s
 }
 
 // API serves WebSockets.
 type API struct {
 	Options
 	upgrader websocket.Upgrader
-	mu       sync.Mutex // guards closed, and orders open.Add before open.Wait
+	mu       sync.Mutex // guards closed; it also ensures that open.Add is called before open.Wait
 	closed   bool
 	open     sync.WaitGroup
 	stopping context.Context
@@ -53,8 +54,8 @@ type API struct {
 
 const (
 	protocol    = "13"        // version of the WebSocket protocol
-	maxFromPeer = 512         // bytes of one unexpected message
-	farewell    = time.Second // limit for the peer's part of the closing handshake
+	maxFromPeer = 512         // maximum size in bytes of a message from the client
+	farewell    = time.Second // maximum time to wait for the client's part of the closing handshake
 )
 
 // New returns an API.
@@ -64,7 +65,7 @@ func New(o Options) *API {
 	d.stopping, d.stop = context.WithCancel(context.Background())
 	d.upgrader = websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
-		CheckOrigin: func(*http.Request) bool { return true }, // the gate checks it
+		CheckOrigin: func(*http.Request) bool { return true }, // The gate checks the origin.
 		Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
 			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "The WebSocket handshake is not valid.", Err: reason})
 		},
@@ -72,8 +73,9 @@ func New(o Options) *API {
 	return d
 }
 
-// Close gives open sockets until ctx ends to send the remaining events. Then it closes them with a reason and waits for
-// all of them. The runs have ended by then, so a reader that keeps up receives its result.
+// Close waits until open sockets have sent their remaining events, at most until ctx ends. Then it closes the sockets
+// with a reason, and waits until all are closed. The runs have ended by then, so a client that reads fast enough
+// receives the result.
 func (d *API) Close(ctx context.Context) {
 	d.mu.Lock()
 	d.closed = true
@@ -91,8 +93,8 @@ func or(value, otherwise time.Duration) time.Duration {
 	return value
 }
 
-// ServeHTTP streams the run named in the path, starting after the seq in the query. It returns errors before the
-// upgrade, like any other route.
+// ServeHTTP streams the run that the path names, and starts after the seq in the query. Before the upgrade, it returns
+// errors like any other route.
 func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	run := chi.URLParam(r, "run")
 	caller, _ := gate.CallerOf(r.Context())
@@ -121,12 +123,12 @@ func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := d.upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return // already answered
+		return // The upgrader has sent the error.
 	}
 	d.serve(r.Context(), conn, events)
 }
 
-// enter counts a socket, unless the API is closed.
+// enter counts an open socket. If the API is closed, it returns false.
 func (d *API) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,14 +149,14 @@ func seqOf(text string) (int64, error) {
 	return seq, nil
 }
 
-// Reasons to end a connection, in addition to the peer's own.
+// These are the reasons to end a connection, in addition to those that the client causes.
 var (
 	errSpoke    = errors.New("the client sent data")
 	errStopping = errors.New("the server is shutting down")
 )
 
-// serve sends events until there are no more. One goroutine reads, to detect that the peer has disconnected or sent a
-// message. It ends when the connection is closed, and serve waits for it.
+// serve sends events until there are no more. A second goroutine reads from the connection, to detect that the client
+// has disconnected or sent a message. This goroutine ends when the connection is closed, and serve waits for it.
 func (d *API) serve(ctx context.Context, conn *websocket.Conn, events Follower) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -170,7 +172,7 @@ func (d *API) serve(ctx context.Context, conn *websocket.Conn, events Follower) 
 			wait(listening, farewell)
 		}
 	}
-	_ = conn.Close() // only the closing handshake could fail
+	_ = conn.Close() // Ignore the error: only the closing handshake could fail.
 	<-listening
 }
 
@@ -183,7 +185,8 @@ func wait(ended <-chan struct{}, most time.Duration) {
 	}
 }
 
-// listen reads from the connection until the peer disconnects or sends a message, and returns the reason.
+// listen reads from the connection until the client disconnects or sends a message. It returns the reason for which the
+// connection ends.
 func (d *API) listen(conn *websocket.Conn) error {
 	conn.SetReadLimit(maxFromPeer)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(2*d.Ping + d.Write)) }
@@ -198,13 +201,13 @@ func (d *API) listen(conn *websocket.Conn) error {
 	return err
 }
 
-// end describes how to close a connection; code 0 means that the peer is gone.
+// end describes how a connection is closed. The code 0 means that the client has already disconnected.
 type end struct {
 	code   int
 	reason string
 }
 
-// send writes events, and pings in regular intervals even while events arrive, because only pongs show that the peer is
+// send writes events. It also sends regular pings, even while events arrive, because only pongs show that the client is
 // connected.
 func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
 	ping := time.Now().Add(d.Ping)
@@ -222,7 +225,7 @@ func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) e
 		}
 		began := time.Now()
 		if err := d.write(conn, event); err != nil {
-			return end{} // a frame is partly written, so no close frame can follow
+			return end{} // A frame may be partly written, so no close frame can follow.
 		}
 		if time.Since(began) > d.Slow && event.Kind != runtimes.KindResult {
 			return end{websocket.CloseTryAgainLater, "reader is too slow; resume with from=" + strconv.FormatInt(event.Seq, 10)}
@@ -242,7 +245,7 @@ func endFor(cause error) end {
 	return end{}
 }
 
-// next waits for an event and sends due pings.
+// next waits for an event. While it waits, it sends pings at their interval.
 func (d *API) next(ctx context.Context, conn *websocket.Conn, events Follower, ping *time.Time) (runtimes.Event, error) {
 	for {
 		if now := time.Now(); !now.Before(*ping) {
@@ -275,7 +278,7 @@ func (d *API) write(conn *websocket.Conn, event runtimes.Event) error {
 	return frame.Close()
 }
 
-// patient writes a frame in parts, and sets a new write deadline for each part.
+// patient is a writer that sends a frame in parts. It sets a new write deadline for each part.
 type patient struct {
 	frame io.Writer
 	conn  *websocket.Conn

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// accepted reports whether an Accept-Encoding header accepts a coding: it must be present with a quality other than 0.
+// accepted reports whether an Accept-Encoding header accepts the given coding. The header must list the coding with a
+// quality other than 0.
 func accepted(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, parameters, _ := strings.Cut(part, ";")

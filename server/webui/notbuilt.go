@@ -4,7 +4,8 @@ import (
 	"net/http"
 )
 
-// notBuiltPage is the page of a binary that was built without Node. It has no script and no style of its own.
+// notBuiltPage is the page that is served if the Studio was not built, for example because Node was missing. It has no
+// script and no style of its own.
 func notBuiltPage(base string) string {
 	return `<!doctype html>
 <html lang="en">
@@ -24,7 +25,7 @@ func notBuilt(base string) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusOK)
 		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte(notBuiltPage(base))) // the client may have disconnected
+			_, _ = w.Write([]byte(notBuiltPage(base))) // The client may have disconnected.
 		}
 	})
 }

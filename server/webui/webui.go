@@ -1,5 +1,6 @@
-// Package webui serves the Studio. Its files were compressed when it was built. Hashed assets are cached permanently;
-// the page is always revalidated. The package does not depend on the API.
+// Package webui serves the Studio. The files of the Studio were compressed when the Studio was built. Assets with a
+// hash in their name are cached permanently; browsers must always revalidate the page. The package does not depend on
+// the API.
 package webui
 
 import (
@@ -19,18 +20,19 @@ import (
 // Base is the base path of the Studio.
 const Base = "/studio/"
 
-// formatter is the name prefix of the worker script that formats programs. Only this worker may compile WebAssembly: a
-// worker has the policy of its own HTTP answer, so the page's policy does not need 'wasm-unsafe-eval'.
+// formatter is the prefix of the name of the worker script that formats programs. Only this worker may compile
+// WebAssembly. A worker has the policy of its own HTTP answer, so the policy of the page does not need
+// 'wasm-unsafe-eval'.
 const (
 	formatter       = "assets/formatter.worker-"
 	formatterPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 )
 
-// page is the file served for every path of the Studio without an extension.
+// page is the file that is served for every path of the Studio without a file extension.
 const page = "index.html"
 
 // New returns the handler of all paths under Base. base is the path of the Studio as browsers see it. If dist has no
-// index.html, the Studio was not built, and the handler serves a page that explains how to build it.
+// index.html, the Studio was not built. In this case, the handler serves a page that explains how to build the Studio.
 func New(dist fs.FS, base string, refuse problem.Writer) http.Handler {
 	if dist == nil || !has(dist, page) {
 		return notBuilt(base)
@@ -46,7 +48,8 @@ type studio struct {
 
 func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
-	// The page resolves paths within the Studio. The path of a version, a/weather@1.0.0, only looks like a file.
+	// Serve the page, because its scripts resolve paths within the Studio. The path of a version, such as a/weather@1.0.0,
+	// only looks like the name of a file.
 	if path.Ext(name) == "" || strings.HasPrefix(name, "a/") {
 		name = page
 	}
@@ -57,7 +60,7 @@ func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, name)
 }
 
-// exists looks for a file in any form that the build writes.
+// exists reports whether the build has written a file, compressed or not.
 func (s studio) exists(name string) bool {
 	return has(s.dist, name) || has(s.dist, name+".gz")
 }
@@ -93,15 +96,15 @@ func (s studio) send(w http.ResponseWriter, r *http.Request, name string) {
 		s.refuse.Write(w, r, err)
 		return
 	}
-	defer func() { _ = file.Close() }() // reading is finished
+	defer func() { _ = file.Close() }() // The file was read, so an error of Close has no effect.
 	if info, err := file.Stat(); err == nil {
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	copyTo(w, r, file)
 }
 
-// sendMoved serves the page for a base path. The page refers to its files from the root and passes the base path to its
-// scripts. All other files use relative references.
+// sendMoved serves the page for a server with a base path. The page refers to its files from the root and passes the
+// base path to its scripts. All other files use relative references.
 func (s studio) sendMoved(w http.ResponseWriter, r *http.Request) {
 	text, err := fs.ReadFile(s.dist, page)
 	if err != nil {
@@ -112,14 +115,15 @@ func (s studio) sendMoved(w http.ResponseWriter, r *http.Request) {
 	copyTo(w, r, strings.NewReader(moved))
 }
 
-// sendInflated decompresses a file for a client that accepts no compression, if the build kept only compressed files.
+// sendInflated decompresses a file for a client that does not accept compression. It is needed if the build has kept
+// only compressed files.
 func (s studio) sendInflated(w http.ResponseWriter, r *http.Request, name string) {
 	file, err := s.dist.Open(name)
 	if err != nil {
 		s.refuse.Write(w, r, err)
 		return
 	}
-	defer func() { _ = file.Close() }() // reading is finished
+	defer func() { _ = file.Close() }() // The file was read, so an error of Close has no effect.
 	plain, err := gzip.NewReader(file)
 	if err != nil {
 		s.refuse.Write(w, r, err)
@@ -131,11 +135,12 @@ func (s studio) sendInflated(w http.ResponseWriter, r *http.Request, name string
 func copyTo(w http.ResponseWriter, r *http.Request, from io.Reader) {
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = io.Copy(w, from) // the client may have disconnected
+		_, _ = io.Copy(w, from) // The client may have disconnected.
 	}
 }
 
-// caching permits permanent caching of files with a hash in their name, and requires revalidation of all others.
+// caching returns the Cache-Control of a file. Files with a hash in their name may be cached permanently; all other
+// files must be revalidated.
 func caching(name string) string {
 	if strings.HasPrefix(name, "assets/") {
 		return "public, max-age=31536000, immutable"
@@ -143,8 +148,8 @@ func caching(name string) string {
 	return "no-cache"
 }
 
-// contentType returns the type for an extension. It does not depend on the machine for types that browsers check
-// strictly.
+// contentType returns the content type for a file extension. For types that browsers check strictly, the result does
+// not depend on the machine.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":

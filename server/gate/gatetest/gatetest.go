@@ -1,4 +1,4 @@
-// Package gatetest has a connection for tests of several entry points.
+// Package gatetest contains a fake connection for the tests of several APIs.
 package gatetest
 
 import (
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Connection is a writer that records the read deadline set on it.
+// Connection is a ResponseWriter that records the read deadline that was set.
 type Connection struct {
 	*httptest.ResponseRecorder
 	Until time.Time
 }
 
-// Connect returns a connection without a read deadline.
+// Connect returns a connection that has no read deadline.
 func Connect() *Connection { return &Connection{ResponseRecorder: httptest.NewRecorder()} }
 
 // SetReadDeadline is called by http.ResponseController.
