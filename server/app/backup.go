@@ -219,7 +219,7 @@ func (a *App) restoreStore(ctx context.Context, dir string, taken store.Snapshot
 		return nil
 	}
 	if !slices.Equal(applied, taken.Migrations) {
-		return errors.New("the backup has another schema than this program; restore it with the version that made it, then start this one")
+		return errors.New("the database schema of the backup differs from that of this program; restore the backup with the program version that created it, then start this version")
 	}
 	return s.LoadSnapshot(ctx, filepath.Join(dir, backup.Database), taken)
 }
@@ -232,13 +232,13 @@ func fits(c config.Config, m backup.Manifest, keys string) error {
 		kind = "postgres"
 	}
 	if kind != m.Snapshot.Database {
-		return fmt.Errorf("the backup is of a %s database, but --database names one of %s; a backup is restored into the same kind", m.Snapshot.Database, kind)
+		return fmt.Errorf("the backup is of a %s database, but --database names a %s database; restore the backup into a database of the same kind", m.Snapshot.Database, kind)
 	}
 	if keys == "" {
 		return nil
 	}
 	if c.SecretsFile != "" || c.SecretsKeys.ID() != "" {
-		return errors.New("--keys: the settings name keys already; leave one of them out")
+		return errors.New("--keys: the settings already name encryption keys; remove --keys or that setting")
 	}
 	has, _, err := vault.Read(keys)
 	if err != nil {

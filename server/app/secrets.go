@@ -52,7 +52,7 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		case errors.Is(err, fs.ErrNotExist) && own && len(sealed) == 0:
 			return freshKeys(path)
 		case errors.Is(err, fs.ErrNotExist) && own:
-			return keys, fmt.Errorf("the database holds %s, but the key file %s does not exist; restore it from your backup, or set --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
+			return keys, fmt.Errorf("the database contains %s, but the key file %s does not exist; restore it from your backup, or set --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
 		case errors.Is(err, fs.ErrNotExist):
 			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %s does not exist; restore it from your backup, or for a new server create one with: (umask 077; openssl rand -base64 32 > %s)", path, path)
 		case err != nil:

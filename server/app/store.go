@@ -108,7 +108,7 @@ func (a *App) missing(files *blobs.Folder) error {
 	if kept == "" {
 		return nil
 	}
-	return fmt.Errorf("the database %s does not exist, but %s of an earlier server does; restore the database from your backup, name it with --database, or move the data directory away to begin anew", path, kept)
+	return fmt.Errorf("the database %s does not exist, but %s of an earlier server does; restore the database from your backup, name it with --database, or move the data directory away to start with an empty database", path, kept)
 }
 
 const (

@@ -79,9 +79,9 @@ func (c *client) transfer(ctx context.Context, method, path string, body io.Read
 	answer, err := c.http.Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("ask the server: %w", err)
+			return fmt.Errorf("send the request to the server: %w", err)
 		}
-		return unreachable{fmt.Errorf("ask the server: %w", err)}
+		return unreachable{fmt.Errorf("send the request to the server: %w", err)}
 	}
 	defer func() { _ = answer.Body.Close() }() // The answer was read, so an error of Close has no effect.
 	if redirects(answer) {

@@ -17,7 +17,7 @@ type destination struct{ server, token, workspace string }
 // is the address in agent.yaml.
 func (r remote) destination(p Process, folder string) (d destination, err error) {
 	if r.Profile != "" && r.Server+r.Data+r.Database != "" {
-		return d, misusedf("--profile excludes --server, --data and --database")
+		return d, misusedf("--profile cannot be combined with --server, --data or --database")
 	}
 	if r.Server+r.Profile == "" && r.Data+r.Database != "" {
 		return d, nil // Return before the profiles are read, because the file of profiles may be unreadable.
@@ -120,7 +120,7 @@ func (r remote) ofFolder(p Process, known profiles, server string) (d destinatio
 	if token := r.left(p, server); token != "" && r.Token == "" {
 		return destination{server: strings.TrimRight(server, "/"), token: token}, nil
 	}
-	return d, misusedf("agent.yaml names the server %s, which none of your profiles has, so it is sent nothing. If you trust it, run: atelier profile set NAME --server %s --token-from -; "+
+	return d, misusedf("agent.yaml names the server %s, but none of your profiles names this server, so no request was sent. If you trust the server, run: atelier profile set NAME --server %s --token-from -; "+
 		"or choose a server with --server", server, server)
 }
 

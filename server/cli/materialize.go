@@ -151,7 +151,7 @@ func unpack(archive io.Reader, dir string) (int, error) {
 		}
 		name, problem := registry.CleanPath(header.Name)
 		if problem != "" || header.Typeflag != tar.TypeReg {
-			return n, fmt.Errorf("the archive has an entry that is no file or whose path is refused: %s", lines(header.Name))
+			return n, fmt.Errorf("the archive contains an entry that is not a file or has an invalid path: %s", lines(header.Name))
 		}
 		if err := unpackFile(root, name, in); err != nil {
 			return n, err
@@ -169,7 +169,7 @@ func unpackFile(root *os.Root, name string, content io.Reader) error {
 	}
 	n, err := io.Copy(file, io.LimitReader(content, projects.MaxFileBytes+1))
 	if err == nil && n > projects.MaxFileBytes {
-		err = fmt.Errorf("%s is larger than a file of a project", lines(name))
+		err = fmt.Errorf("%s is larger than a file of a project may be", lines(name))
 	}
 	return errors.Join(err, file.Close())
 }

@@ -144,7 +144,7 @@ func (c *profileSet) source(p Process, one *profile) error {
 	}
 	one.Token = strings.TrimSpace(string(text))
 	if one.Token == "" || len(one.Token) > maxToken || strings.ContainsAny(one.Token, " \t\r\n") {
-		return misusedf("stdin must hold one token")
+		return misusedf("stdin must contain exactly one token")
 	}
 	return nil
 }

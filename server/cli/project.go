@@ -162,7 +162,7 @@ func archiveOf(path string) (io.ReadCloser, string, error) {
 	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
 		return file, "application/gzip", nil
 	}
-	return nil, "", errors.Join(misusedf("%s is no folder and does not end in .tar, .tar.gz, .tgz, .zip or .bundle", path), file.Close())
+	return nil, "", errors.Join(misusedf("%s must be a folder, or a file that ends in .tar, .tar.gz, .tgz, .zip or .bundle", path), file.Close())
 }
 
 // pack writes the files of a folder in the format tar.gz. It does not follow links.

@@ -52,7 +52,7 @@ func Check(r *http.Request) error {
 	}
 	lines := strings.Split(strings.TrimLeft(string(c.head), "\r\n"), "\n")
 	if !c.complete || strings.TrimRight(lines[0], "\r") != r.Method+" "+r.RequestURI+" "+r.Proto {
-		return fault.New(fault.BadRequest, "A chunked request must not be sent before the answer to the request before it.")
+		return fault.New(fault.BadRequest, "A chunked request must not be sent before the previous request was answered.")
 	}
 	for _, line := range lines[1:] {
 		name, _, _ := strings.Cut(line, ":")

@@ -34,7 +34,7 @@ func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	}
 	seen, err := seenIn(m.IfMatch)
 	if err == nil && member != 0 && seen != registry.SeenRevision(member) {
-		err = fault.Invalid("/revision", "must be that of If-Match, or be left out.")
+		err = fault.Invalid("/revision", "must equal the revision in If-Match, or be omitted.")
 	}
 	return seen, err
 }

@@ -50,7 +50,7 @@ func explained(b ExplainBody) (runs.Request, error) {
 	request := runs.Request{Agent: b.Agent, Version: b.Version, Seen: registry.SeenRevision(b.Revision), Hints: hintsOf(b.Hints)}
 	switch {
 	case (b.Agent == "") == (b.Program == nil):
-		return request, fault.Invalid("/agent", "must be given if program is absent, and must be absent if it is given.")
+		return request, fault.Invalid("/agent", "must be set if program is absent, and must be absent if program is set.")
 	case b.Program == nil && b.Version == "":
 		return request, fault.Invalid("/version", "must name a version, or draft.")
 	case b.Program == nil:

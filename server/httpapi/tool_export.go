@@ -59,7 +59,7 @@ func (a *API) exportTool() {
 			return nil, err
 		}
 		if q.Version != "" && q.Body.Version != "" && q.Version != q.Body.Version {
-			return nil, fault.Invalid("/version", "must be the version of the query, or left out.")
+			return nil, fault.Invalid("/version", "must equal the version in the query, or be omitted.")
 		}
 		return a.export(ctx, q.Agent, agents.ExportRequest{
 			Seen: seen, Version: cmp.Or(q.Version, q.Body.Version), Format: string(q.Body.Format), Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),

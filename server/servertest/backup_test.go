@@ -211,7 +211,7 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 		"is not empty; name a new one with --data": {"backup", "restore", dir, "--data", data},
 		"exists; name a new one with --database":   {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
 		"logged.db-wal exists; name a new one":     {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + logged},
-		"into the same kind":                       {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
+		"of the same kind":                         {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
 		"does not contain the key":                 {"backup", "restore", dir, "--data", fresh(), "--keys", other},
 		"restore of a backup into " + interrupted:  {"serve", "--data", interrupted, "--listen", "127.0.0.1:0"},
 	} {

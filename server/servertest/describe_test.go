@@ -59,7 +59,7 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 	for _, e := range list.Items {
 		got = append(got, e.Kind+" "+string(e.Data.Status)+e.Data.Error)
 	}
-	want := []string{"status queued", "status spawning", "status generating", "attempt the answer holds no JSON object", "attempt", "status generating", "status executing", "status submitting", "status reviewing"}
+	want := []string{"status queued", "status spawning", "status generating", "attempt the answer contains no JSON object", "attempt", "status generating", "status executing", "status submitting", "status reviewing"}
 	if len(got) != len(want) || !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%q", got)
 	}

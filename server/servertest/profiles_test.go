@@ -110,7 +110,7 @@ func TestProfiles_Precedence(t *testing.T) {
 	if got := pulled(variable, folder, "--server", servers["byflag"].URL, "--token", servers["byflag"].Token); got != "byflag" {
 		t.Errorf("--server: %s", got)
 	}
-	if said := h.run(t, nil, "", "agents", "--profile", "byflag", "--server", "http://127.0.0.1:1"); said.Code != 2 || !strings.Contains(said.Stderr, "--profile excludes") {
+	if said := h.run(t, nil, "", "agents", "--profile", "byflag", "--server", "http://127.0.0.1:1"); said.Code != 2 || !strings.Contains(said.Stderr, "--profile cannot be combined") {
 		t.Errorf("%+v", said)
 	}
 	// push works on the same folder, and stores the server nowhere else.
@@ -148,7 +148,7 @@ func TestProfiles_HostileFolder_ReceivesNothing(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "agent.yaml"), "server: '"+address+"'\n"+string(settings))
 		for _, args := range [][]string{{"push", dir, "--yes"}, {"push", dir, "--yes", "--token", "atl_flag"}, {"pull", "greet", dir, "--yes"}} {
-			if said := h.run(t, secrets, "", args...); said.Code != 2 || !strings.Contains(said.Stderr, "none of your profiles has") {
+			if said := h.run(t, secrets, "", args...); said.Code != 2 || !strings.Contains(said.Stderr, "none of your profiles names") {
 				t.Errorf("%s: atelier %v: %+v", name, args, said)
 			}
 		}

@@ -23,11 +23,11 @@ type edit struct {
 func document(text string, into any) error {
 	begin, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if begin < 0 || end < begin {
-		return errors.New("the answer holds no JSON object")
+		return errors.New("the answer contains no JSON object")
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text[begin : end+1])))
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("the answer is no JSON object of the wanted form: %s", fault.Shown(err.Error(), 200))
+		return fmt.Errorf("the answer is not a JSON object of the requested form: %s", fault.Shown(err.Error(), 200))
 	}
 	return nil
 }

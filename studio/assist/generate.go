@@ -59,7 +59,7 @@ func (s *Service) Generate(ctx context.Context, actor registry.Actor, wish Wish,
 		return Program{}, fault.Invalid("/description", "must not be empty.")
 	}
 	if len(wish.Description)+len(wish.InputExample) > maxPrompt {
-		return Program{}, fault.Invalid("/description", "must, with the example, be at most %s.", bytesize.Text(maxPrompt))
+		return Program{}, fault.Invalid("/description", "must be at most %s together with the example.", bytesize.Text(maxPrompt))
 	}
 	about := fmt.Sprintf("Language: %s. %s\nEntry file: %s\n<description>\n%s\n</description>", wish.Language, contract(wish.Language), specs.Entrypoint(wish.Language), wish.Description)
 	if len(wish.InputExample) > 0 {

@@ -56,7 +56,7 @@ func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error
 				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be JSON.")
 			}
 			if _, object := value.(map[string]any); part.name == "input" && !object {
-				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be an object, because the input of an agent is one.")
+				return registry.InferredSchemas{}, fault.Invalid(pointer, "must be an object, because the input of an agent is an object.")
 			}
 			*part.to = append(*part.to, value)
 		}

@@ -76,7 +76,7 @@ func (s *Service) ReadBack(ctx context.Context, actor registry.Actor, project, i
 		return registry.Overlay{}, err
 	}
 	if skipped := slices.DeleteFunc(in.skipped, func(name string) bool { return name == ".git" }); len(skipped) > 0 {
-		return registry.Overlay{}, fault.Invalid("/archive", "must have files only. These are links or devices: %s.", strings.Join(skipped[:min(len(skipped), 5)], ", "))
+		return registry.Overlay{}, fault.Invalid("/archive", "must contain only files. These are links or devices: %s.", strings.Join(skipped[:min(len(skipped), 5)], ", "))
 	}
 	if inside := nested(in.tree); inside != "" {
 		return registry.Overlay{}, fault.Invalid("/archive", "has %s as a file and as a folder.", inside)

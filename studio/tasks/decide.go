@@ -49,7 +49,7 @@ func (s *Service) decide(ctx context.Context, actor registry.Actor, id string, d
 		return t, err
 	}
 	if t.Status != registry.TaskReviewing {
-		return t, &fault.Error{Code: fault.Conflict, Message: "The task is " + string(t.Status) + ", and no changes of it wait for a decision.", Extra: map[string]any{"status": t.Status}}
+		return t, &fault.Error{Code: fault.Conflict, Message: "The task is " + string(t.Status) + ", and it has no changes that wait for a decision.", Extra: map[string]any{"status": t.Status}}
 	}
 	if err := decision(t); err != nil {
 		return t, err
@@ -223,7 +223,7 @@ func withFeedback(input, schema json.RawMessage, feedback string) (json.RawMessa
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(input, &fields); len(input) > 0 && (err != nil || fields == nil) {
-		return nil, fault.Invalid("/feedback", "must be empty, because the input of the task is no object.")
+		return nil, fault.Invalid("/feedback", "must be empty, because the input of the task is not an object.")
 	}
 	text, err := json.Marshal(feedback)
 	if err != nil {

@@ -90,7 +90,7 @@ test('a described task shows its attempts, its log and its program live, and is 
   await asked.getByRole('button', { name: 'Submit' }).click();
   await page.getByRole('heading', { name: 'Add a line to the text file.' }).waitFor();
   const events = page.getByRole('list', { name: 'Events' });
-  await events.getByText('the answer holds no JSON object').waitFor();
+  await events.getByText('the answer contains no JSON object').waitFor();
   expect(await page.getByRole('region', { name: 'Program' }).count()).toBe(0);
   answer();
   await page.getByRole('list', { name: 'Log of the program' }).getByText('looks for text files').waitFor();
