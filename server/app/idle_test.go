@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestIdleConns_BeyondLimit_Closed checks that an idle connection beyond the limit is closed. Without the limit, clients
-// without a credential could make the server use any amount of memory.
+// TestIdleConns_BeyondLimit_Closed checks that an idle connection beyond the limit is closed. Without the limit,
+// clients without a credential could make the server use any amount of memory.
 func TestIdleConns_BeyondLimit_Closed(t *testing.T) {
 	t.Parallel()
 	idle := newIdleConns(2)
@@ -24,7 +24,7 @@ func TestIdleConns_BeyondLimit_Closed(t *testing.T) {
 	if firstClosed() || secondClosed() || !thirdClosed() {
 		t.Errorf("closed: %v, %v, %v", firstClosed(), secondClosed(), thirdClosed())
 	}
-	idle.note(first, http.StateActive) // its next request frees a place for another connection
+	idle.note(first, http.StateActive) // The next request of the first connection frees a place for another connection.
 	if _, closed := begin(); closed() {
 		t.Error("closed with room")
 	}

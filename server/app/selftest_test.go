@@ -48,7 +48,8 @@ func TestRunsWaitForTheSelfTest(t *testing.T) {
 	})
 }
 
-// TestNobodyIsTheDoctor checks that no run can use the self-test's workspace, whose hosts are unrestricted.
+// TestNobodyIsTheDoctor checks that no run can use the workspace of the self-test, because runs in that workspace may
+// reach all hosts.
 func TestNobodyIsTheDoctor(t *testing.T) {
 	t.Parallel()
 	p := newSelfTest(func(context.Context) doctor.Report { return reportOf() }, slog.New(slog.DiscardHandler))

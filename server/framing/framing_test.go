@@ -9,8 +9,9 @@ import (
 	"github.com/atelier-run/atelier/server/framing"
 )
 
-// TestWatch_OwnConnContext_StillCalled checks that Watch still calls the server's own ConnContext. The server limits the
-// kernel's buffer of each connection there; without it, a client that does not read could use megabytes.
+// TestWatch_OwnConnContext_StillCalled checks that Watch still calls the server's own ConnContext. There the server
+// limits the kernel's buffer of each connection. Without this limit, a client that does not read could use megabytes of
+// memory.
 func TestWatch_OwnConnContext_StillCalled(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

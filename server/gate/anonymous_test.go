@@ -46,7 +46,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		path, from, host string
 		method           string
 		headers          map[string]string
-		setting          string // "" means loopback
+		setting          string // networks of anonymous callers; "" means loopback
 		want             int
 	}{
 		"this machine":                   {path: "/skills/list", want: 200},
@@ -65,7 +65,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		"other routes":                   {path: "/v1/skills", want: 401},
 		"a longer path":                  {path: "/v1/skills/run/x", want: 401},
 		"the API":                        {path: "/api/v1/runs", want: 401},
-		"a path that climbs":             {path: "/skills/../api/v1/runs", want: 404}, // matches no route, because the router does not clean paths
+		"a path that climbs":             {path: "/skills/../api/v1/runs", want: 404}, // No route matches, because the router does not clean paths.
 		"a wrong token":                  {path: "/skills/list", headers: map[string]string{"Authorization": "Bearer wrong"}, want: 401},
 		"a container":                    {path: "/skills/list", setting: "network", from: "10.1.2.3:9", host: "studio.example.com", want: 200},
 		"a container, IPv4 in IPv6":      {path: "/v1/skills/run", setting: "network", method: "POST", from: "[::ffff:10.1.2.3]:9", host: "studio.example.com:8002", want: 200},

@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// For any body, accepted text is JSON within the decoder's limits, and an error position lies inside the text.
+// For any body, accepted text must be JSON within the decoder's limits, and the position of an error must be inside the
+// text.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{}`, `[[["\"]]]"]]`, "{\n\"ä\": nope}", `"\u`, "\xff", strings.Repeat("[", 300), `{"a":"` + strings.Repeat(`{[\"`, 300) + `"}`} {
 		f.Add(seed)
@@ -31,7 +32,7 @@ func FuzzBody(f *testing.F) {
 			t.Fatalf("refused with %v", err)
 		}
 		for _, d := range refused.Details {
-			if d.Code != "" { // a value that is not allowed in JSON that is valid
+			if d.Code != "" { // The JSON is valid, but a value in it is not allowed.
 				continue
 			}
 			if d.Line < 1 || d.Column < 1 || d.Line > strings.Count(text, "\n")+1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate/gatetest"
 )
 
-// Regression: a client without a credential announced a body and sent none. The rejection was never sent and the
-// connection never closed, because the server first reads the unread body.
+// Regression: a client without a credential announced a body and sent none. Before its answer, the server tried to read
+// the body, so the rejection was never sent and the connection was never closed.
 func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 	t.Parallel()
 	for body, waits := range map[string]bool{"{}": true, "": false} {
@@ -28,8 +28,8 @@ func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 	}
 }
 
-// Regression: a client with a credential sent half a body. The expired deadline was removed, so the server waited
-// forever for the other half before it answered.
+// Regression: a client with a credential sent only half of a body. The server removed the expired deadline and then
+// waited without limit for the other half before it answered.
 func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 	t.Parallel()
 	for name, whole := range map[string]bool{"half": false, "whole": true} {

@@ -243,7 +243,7 @@ func TestAttempts_WrongPasswords_OnlyThatNameWaits(t *testing.T) {
 	from := httptest.NewRequest("POST", "/api/v1/session", nil)
 	wrong := func() error { return fault.New(fault.Unauthenticated, "No.") }
 	right := func() error { return nil }
-	for range 20 { // repeating the same secret is no guess
+	for range 20 { // Sending the same secret again is not a guess.
 		if err := attempts.Try(from, "grace", "stale", wrong); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestAttempts_WrongPasswords_OnlyThatNameWaits(t *testing.T) {
 	}
 }
 
-// Concurrent guesses are limited like consecutive ones, with one name and with many names.
+// Concurrent guesses are limited like consecutive ones. This must hold for guesses with one name and with many names.
 func TestAttemptsAtOnce(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct {
@@ -313,7 +313,7 @@ func TestAttemptsAtOnce(t *testing.T) {
 	}
 }
 
-// Wrong bearer tokens are counted too, and correct ones are still accepted.
+// Wrong bearer tokens must be counted, while correct ones are still accepted.
 func TestGuessedBearers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -340,7 +340,7 @@ func TestGuessedBearers(t *testing.T) {
 // Behind a trusted proxy, wrong tokens of one client do not limit the other clients.
 func TestGuessedBearers_BehindProxy_OnlyThatClientWaits(t *testing.T) {
 	t.Parallel()
-	h := openWith(t, 0, netip.MustParsePrefix("192.0.2.1/32")) // the address of the requests of httptest
+	h := openWith(t, 0, netip.MustParsePrefix("192.0.2.1/32")) // 192.0.2.1 is the address of requests from httptest.
 	bearer := func(client, secret string) int {
 		return h.do(t, request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer " + secret, "X-Forwarded-For": client}}).Code
 	}

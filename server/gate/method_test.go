@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// TRACE and CONNECT get the same answer on every path, with a credential and without.
+// The answer to TRACE and CONNECT must be the same on every path, with and without a credential.
 func TestTrace_EveryPath_SameRefusal(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 )
 
-// If a client sends only half of an archive, the deadline must stay set. The server reads the rest before it answers, and
-// would otherwise wait forever.
+// If a client sends only half of an archive, the deadline must stay set. Otherwise the server would wait without limit,
+// because it reads the rest of the body before it answers.
 func TestHalfAnArchiveIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	api := httpapi.New(httpapi.Options{Archives: archives.New(archives.Options{}), Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, Now: time.Now})

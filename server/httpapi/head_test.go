@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// behindGate returns the API behind a gate as in a server: the gate creates the router's context.
+// behindGate returns the API behind a gate, because the gate creates the context of the router.
 func behindGate(t *testing.T) http.Handler {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// forgetful is a key store that fails to store answers.
+// forgetful is a key store in which storing an answer always fails.
 type forgetful struct{ held map[string]bool }
 
 func (f forgetful) ReserveKey(_ context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
@@ -44,7 +44,7 @@ func TestAnAnswerThatCannotBeStoredCanBeAskedForAgain(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/api/v1/code-agents/x", strings.NewReader("{}"))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k")
-		r.Header.Set("If-Match", `"x"`) // refused by the operation, whose answer is stored
+		r.Header.Set("If-Match", `"x"`) // The operation refuses this request, and its answer is stored.
 		w := httptest.NewRecorder()
 		api.Router().ServeHTTP(w, r)
 		if w.Code != http.StatusInternalServerError || len(keys.held) != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/httpapi"
 )
 
-// quiet is a run that has no event at the first three reads and ends at the fourth.
+// quiet is a run that has no event for the first three reads and ends with the fourth.
 type quiet struct {
 	asked int
 	end   error
@@ -28,8 +28,8 @@ func (f *quiet) Next(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{}, context.Cause(ctx)
 }
 
-// A reader that reconnects to a quiet run must receive the start of the answer, because proxies close an answer that
-// does not begin.
+// A reader that reconnects to a quiet run must receive the start of the answer, because proxies close a connection on
+// which no answer begins.
 func TestQuietStreamBegins(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

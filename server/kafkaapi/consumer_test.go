@@ -7,8 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// If the committed offsets cannot be read, the membership ends and no partition is consumed. Otherwise requests after the
-// offset that are already answered would be answered again.
+// If the committed offsets cannot be read, the membership must end, and no partition may be consumed. Otherwise later
+// requests that were already answered would be answered again.
 func TestAssigned_OffsetsUnreadable_MembershipEnds(t *testing.T) {
 	t.Parallel()
 	side, err := kgo.NewClient(kgo.SeedBrokers("127.0.0.1:1"))

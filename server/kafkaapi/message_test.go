@@ -91,7 +91,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// An answer has the same envelope and the same trace as its request.
+// An answer must have the same envelope and the same trace as its request.
 func TestEnvelopes(t *testing.T) {
 	t.Parallel()
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

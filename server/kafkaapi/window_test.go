@@ -13,8 +13,8 @@ func received(offset int64, session string, bytes int) delivery {
 	return delivery{request: request{EventID: fmt.Sprint(offset), SessionID: session}, record: &kgo.Record{Partition: 1, Offset: offset, Value: make([]byte, bytes)}}
 }
 
-// Results of requests after a slow one are published at once. The committed offset stays at the slow request. Its metadata
-// marks the answered ones, so that the next owner of the partition does not answer them again.
+// Results of requests after a slow one are published at once. The committed offset stays at the slow request. Its
+// metadata marks the answered requests, so that the next owner of the partition does not answer them again.
 func TestWindow_SlowRequest_OthersArePublished(t *testing.T) {
 	t.Parallel()
 	w := newWindow()
@@ -64,7 +64,8 @@ func publishAll(w *window) {
 	}
 }
 
-// A partition is paused if its unanswered requests are too many or too large, and resumed when half are answered.
+// A partition is paused if it has too many unanswered requests or if these are too large. It is resumed when half of
+// them are answered.
 func TestWindow_FullPartition_Paused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseRecords, 1}, "large": {17, 1 << 20}} {
@@ -129,7 +130,8 @@ func TestWindow_ReleasedPartition_RunningToolFinishes(t *testing.T) {
 	}
 }
 
-// If a new owner commits before it has polled all answered requests, the marks of those requests stay in the metadata.
+// If a new owner of a partition commits before it has polled all answered requests, the marks of the remaining ones
+// must stay in the metadata.
 func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
 	t.Parallel()
 	answered := marks{base: 10}
@@ -149,7 +151,7 @@ func TestWindow_MarksBeyondPoll_Kept(t *testing.T) {
 	}
 }
 
-// Results that are not committed yet count like requests. One transaction contains only a limited part of them; its
+// Results that are not committed yet count like requests. A transaction contains only a limited number of them, and its
 // offsets and marks do not include the others.
 func TestWindow_LargeResults_SeveralTransactions(t *testing.T) {
 	t.Parallel()
@@ -190,7 +192,7 @@ func TestWindow_LargeResults_SeveralTransactions(t *testing.T) {
 	}
 }
 
-// While unpublished results fill the window, no tool starts. The end of their transaction lets it start.
+// While unpublished results fill the window, no tool may start. When their transaction ends, the tool starts.
 func TestWindow_FullOfResults_ToolWaits(t *testing.T) {
 	t.Parallel()
 	w := newWindow()
@@ -210,7 +212,7 @@ func TestWindow_FullOfResults_ToolWaits(t *testing.T) {
 		order = append(order, "started")
 	}()
 	c := w.collect()
-	for range 100 { // let it ask and wait
+	for range 100 { // Let the goroutine run until it waits.
 		w.mu.Unlock()
 		runtime.Gosched()
 		w.mu.Lock()

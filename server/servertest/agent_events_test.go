@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// following is the event stream of the agent weather.
+// following is an open event stream of the agent weather.
 type following struct{ lines *bufio.Scanner }
 
 func followAgent(t *testing.T, s *servertest.Server, headers servertest.Headers) following {
@@ -30,14 +30,14 @@ func followAgent(t *testing.T, s *servertest.Server, headers servertest.Headers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = answer.Body.Close() }) // reading is over
+	t.Cleanup(func() { _ = answer.Body.Close() }) // The test has read the stream.
 	if answer.StatusCode != 200 || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("%d %s", answer.StatusCode, answer.Header.Get("Content-Type"))
 	}
 	return following{bufio.NewScanner(answer.Body)}
 }
 
-// next reads events until one has the name, and returns false at the end of the stream.
+// next reads events until it finds one with the name. At the end of the stream it returns false.
 func (f following) next(t *testing.T, name string, data any) bool {
 	t.Helper()
 	event := ""
@@ -62,7 +62,7 @@ type draftEvent struct {
 }
 
 // TestAgentEvents_SavesOfOthers_Told checks that the event stream of an agent reports saves and publications of other
-// clients, and who else has the agent open.
+// clients. It also reports which other people have the agent open.
 func TestAgentEvents_SavesOfOthers_Told(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)

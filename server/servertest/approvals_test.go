@@ -246,7 +246,7 @@ func TestWaitingRun_ServerKilledAfterDecision_Ends(t *testing.T) {
 	}
 }
 
-// decideAndCrash stores decisions like a server that is killed before it ends the runs.
+// decideAndCrash stores a decision and stops, like a server that is killed before it ends the run.
 func decideAndCrash(t *testing.T, data string, waiting map[registry.ApprovalStatus]asked) {
 	t.Helper()
 	files, err := blobs.Open(filepath.Join(data, "blobs"))
@@ -273,7 +273,8 @@ const (
 	remotePython = "from urllib import request\n\ndef main(input, ctx):\n    if input.get('call'):\n        request.urlopen('https://api.example.com/a')\n    return {'ok': True}\n"
 )
 
-// If the gate enforces, a version with a new host waits for an approval, and is published when a person approves it.
+// If the gate enforces its verdict, a version with a new host waits for an approval. It is published when a person
+// approves it.
 func TestPublish_NewHost_Enforced(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -334,7 +335,7 @@ func TestPublish_NewHost_Enforced(t *testing.T) {
 	}
 	decide(t, s.Client, 200, waiting.ApprovalID, "deny", "", "unknown host")
 	s.Want(t, 404, "GET", "/api/v1/code-agents/fetcher/versions/3.0.0", nil)
-	s.Want(t, 404, "GET", "/api/v1/approvals/"+waiting.ApprovalID+"/diff", nil) // the program was not kept
+	s.Want(t, 404, "GET", "/api/v1/approvals/"+waiting.ApprovalID+"/diff", nil) // The program of this run is not stored any longer.
 	details = approvals.Details{}
 	s.Want(t, 200, "GET", "/api/v1/approvals/"+waiting.ApprovalID, nil).Into(t, &details)
 	if details.Comparison != nil || details.Verdict == nil || details.Verdict.CapabilityChanges[0].Name != "other.example.com:443" {
@@ -353,7 +354,7 @@ func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
 	}
 	anyRevision := servertest.Headers{"If-Match": "*"}
 	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443"), anyRevision)
-	s.Publish(t, "grows", "2.0.0") // the gate advises, so no approval is needed
+	s.Publish(t, "grows", "2.0.0") // The gate only advises, so no approval is needed.
 	read := func(id string) approvals.Details {
 		var d approvals.Details
 		s.Want(t, 200, "GET", "/api/v1/approvals/"+id, nil).Into(t, &d)
@@ -367,7 +368,7 @@ func TestApproval_ComparedWithTheLastApprovedVersion(t *testing.T) {
 		t.Errorf("the approver reads %+v", d.Comparison)
 	}
 
-	// In a workspace that enforces, 2.0.0 does not count as approved. So 3.0.0 is compared with 1.0.0.
+	// In a workspace that enforces its gate, 2.0.0 does not count as approved. So 3.0.0 is compared with 1.0.0.
 	setGate(t, s.Client, map[string]any{"gate": "enforce"})
 	s.Want(t, 200, "PUT", "/api/v1/code-agents/grows", reaches("api.example.com:443", "b.example.com:443"), anyRevision)
 	var third asked
@@ -542,7 +543,7 @@ func TestRun_CommandWaits(t *testing.T) {
 	}
 }
 
-// The gate checks skills when they are installed: a blocked skill is not installed, and an escalated one waits for an
+// The gate checks skills when they are installed. A blocked skill is not installed, and an escalated skill waits for an
 // approval.
 func TestInstallSkill_BlockedAndEscalated(t *testing.T) {
 	t.Parallel()
@@ -577,7 +578,8 @@ func TestInstallSkill_BlockedAndEscalated(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/evals", nil)
 }
 
-// A skill whose promotion escalates waits for an approver, and is active after the next promotion.
+// If the gate escalates the promotion of a skill, the promotion waits for an approver. After the approval, the next
+// promotion makes the skill active.
 func TestPromoteSkill_Escalated(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -652,7 +654,7 @@ func TestGate_OlderRevision_Conflict(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	var read map[string]any
-	for n := range 2 { // settings that were never stored, and stored ones
+	for n := range 2 { // The first round tests settings that were never stored, and the second one tests stored settings.
 		s.Want(t, 200, "GET", "/api/v1/gate", nil).Into(t, &read)
 		var stored map[string]any
 		s.Want(t, 200, "PUT", "/api/v1/gate", read).Into(t, &stored)

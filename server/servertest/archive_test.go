@@ -68,7 +68,7 @@ func TestArchiveRoundTripIsTheIdentity(t *testing.T) {
 	other := servertest.New(t)
 	for name, target := range map[string]*servertest.Server{"after deleting": s, "on another server": other} {
 		want := map[string]string{"after deleting": "restored", "on another server": "created"}[name]
-		for range 2 { // repeating changes nothing
+		for range 2 { // The second import of the same archive must change nothing.
 			var report struct {
 				Agents []struct {
 					Name, Outcome string
@@ -113,7 +113,7 @@ func TestArchiveRefusesOtherContent(t *testing.T) {
 	s.Want(t, http.StatusNotFound, http.MethodGet, "/api/v1/archive?agent=nobody", nil)
 }
 
-// collected is an archive in memory.
+// collected is an archive as files in memory.
 type collected struct {
 	agents   []archive.Agent
 	versions map[string][]registry.Version
@@ -189,7 +189,7 @@ func TestArchiveIsCheckedWholeBeforeItIsWritten(t *testing.T) {
 	}
 }
 
-// command runs a command of the binary against a server.
+// command runs a command of the binary. The command sends its requests to a server.
 func command(t *testing.T, s *servertest.Server, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, faults bytes.Buffer

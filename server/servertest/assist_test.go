@@ -27,7 +27,7 @@ type scriptedModel struct {
 	mu      sync.Mutex
 	answers []string
 	asked   []string
-	hold    chan struct{} // where set, answers wait until it is closed
+	hold    chan struct{} // if set, answers wait until this channel is closed
 }
 
 func newScriptedModel(t *testing.T, answers ...string) *scriptedModel {
@@ -177,7 +177,7 @@ func TestAssist_Generate(t *testing.T) {
 	right := "```python\ndef main(input, ctx):\n    return len(input[\"text\"].split())\n```"
 	model := newScriptedModel(t,
 		program("def main(input, ctx):\n    return eval(\"2\")\n", "2"), // the restricted rules forbid eval
-		program(right, "3"), // the test is wrong
+		program(right, "3"), // The program is right, but the test is wrong.
 		program(right, "2"),
 	)
 	s := withModel(t, model)
@@ -186,7 +186,7 @@ func TestAssist_Generate(t *testing.T) {
 	if len(p.Attempts) != 2 || string(p.Trial.Output) != "3" || len(p.Tests) != 2 || !p.Tests[1].Expect.Schema || p.Rules == nil {
 		t.Errorf("program is %+v", p)
 	}
-	if _, used := usageOf(t, s); used[registry.TokensMeter] != 330 { // attempts that failed cost tokens too
+	if _, used := usageOf(t, s); used[registry.TokensMeter] != 330 { // Tokens of failed attempts count too.
 		t.Errorf("used %v", used)
 	}
 	if !strings.Contains(p.Attempts[0].Error, "eval") || !strings.Contains(p.Attempts[1].Error, "expects 3") {
@@ -342,7 +342,7 @@ func TestAssist_Change(t *testing.T) {
 	tests := map[string]struct {
 		task    string
 		answers []string
-		wrong   string // part of the error of the first attempt
+		wrong   string // expected part of the error of the first attempt
 		check   func(assist.Proposal) bool
 	}{
 		"change": {"change", []string{
@@ -638,7 +638,7 @@ func TestAssist_ToolByMeaning(t *testing.T) {
 	if s.Want(t, 200, "GET", "/api/v1/language-model", nil).Into(t, &state); state.Used.Input != 10 {
 		t.Errorf("used %+v", state.Used)
 	}
-	s.Want(t, 503, "POST", "/api/v1/assist/tools", `{"task":"How many terms does this sentence contain?","inputExample":{"other":1}}`) // it does not fit the schema
+	s.Want(t, 503, "POST", "/api/v1/assist/tools", `{"task":"How many terms does this sentence contain?","inputExample":{"other":1}}`) // The input example does not fit the schema of the tool.
 	s.Want(t, 503, "POST", "/api/v1/assist/tools", `{"task":"Fold a paper crane."}`)
 	fail()
 	var tool toolmaker.Tool
@@ -669,10 +669,10 @@ func TestAssist_ToolGate(t *testing.T) {
 // completer is a language model that answers the Completions API with a text, and the Chat Completions API with another.
 type completer struct {
 	*httptest.Server
-	middle string // "" if it has no fill-in-the-middle
+	middle string // text that the Completions API returns; "" if the model has no such API
 
 	mu    sync.Mutex
-	asked []string // paths and bodies
+	asked []string // paths and bodies of the requests
 }
 
 func newCompleter(t *testing.T, middle, chat string) *completer {
@@ -732,7 +732,7 @@ func TestAssist_Complete(t *testing.T) {
 				rest = " // rest"
 			}
 			at := map[string]string{"agent": "first", "file": "main.js", "before": "const word = \"wordThatIsSecret\";\nexport default ({ names }) => {\n  return ", "after": rest + "\n}\n"}
-			for range 2 { // the second time it is known whether the model can fill in the middle
+			for range 2 { // In the second round the server knows whether the model supports fill-in-the-middle.
 				var got assist.Suggestion
 				if s.Want(t, 200, "POST", "/api/v1/assist/complete", at).Into(t, &got); got.Text != tt.want || got.Tokens.Input+got.Tokens.Output != tt.tokens || got.Model != "small" {
 					t.Errorf("suggestion is %+v, want %q", got, tt.want)

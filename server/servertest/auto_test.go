@@ -22,9 +22,9 @@ type choice struct {
 	CPUMs float64
 }
 
-// TestAutoBecomesNodeWhereGojaLacksSomething checks that the answer, the version and the preview give the reason with
-// file and line. The draft uses the version's runtime, and a version keeps its engine if the code would later select
-// another.
+// TestAutoBecomesNodeWhereGojaLacksSomething checks that the answer, the version and the preview give the reason for
+// Node, with file and line. The draft uses the version's runtime. A version keeps its engine, even if the same code
+// would later get another one.
 func TestAutoBecomesNodeWhereGojaLacksSomething(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -79,8 +79,8 @@ func TestAutoBecomesNodeWhereGojaLacksSomething(t *testing.T) {
 	}
 }
 
-// TestAutoBecomesNodeWhereGojaIsSlow checks that the durations of the draft's runs decide, and only runs of the
-// published code.
+// TestAutoBecomesNodeWhereGojaIsSlow checks that the durations of the draft's runs decide about the engine. Only runs
+// of the published code may count.
 func TestAutoBecomesNodeWhereGojaIsSlow(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -136,7 +136,7 @@ func TestAutoWithoutNode(t *testing.T) {
 	}
 }
 
-// TestAutoOnTheCommandLine checks that the reason for another runtime than goja is printed to stderr.
+// TestAutoOnTheCommandLine checks that the reason for a runtime other than goja is printed to stderr.
 func TestAutoOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	const reason = "Node was chosen: Intl is not available in the goja runtime (main.js:2)."

@@ -11,8 +11,9 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A server is killed while it has two jobs at Bacalhau. Another server of the database takes over both: a reader there gets
-// the result of one job, which is recorded once, and the other job can be cancelled there.
+// A server is killed while it has two jobs at Bacalhau. Another server of the same database takes over both jobs. A
+// reader at that server gets the result of the first job, which is recorded once. The second job can be cancelled
+// there.
 func TestReplicas_KilledServer_JobsElsewhereFollowed(t *testing.T) {
 	t.Parallel()
 	service := bacalhautest.New(t)
@@ -31,7 +32,7 @@ func TestReplicas_KilledServer_JobsElsewhereFollowed(t *testing.T) {
 	socket := two.Stream(t, version.RunID, "")
 	one.Signal(t, syscall.SIGKILL)
 	one.Exit()
-	followed() // by the server that has ended
+	followed() // Reset the list of jobs that the ended server has followed.
 	servertest.Eventually(t, "the lease of the killed server ends", func() bool {
 		var health struct{ Servers struct{ Others int } }
 		two.Want(t, http.StatusOK, http.MethodGet, "/health", nil).Into(t, &health)

@@ -19,9 +19,9 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestBacalhau_StoppedServer_JobsFollowed stops and kills a server in the middle of three runs. It expects that the next
-// one follows the job of the version to its end and records its result once, and follows and cancels those of inline code and
-// of a draft.
+// TestBacalhau_StoppedServer_JobsFollowed stops and kills a server in the middle of three runs. The next server must
+// follow the job of the version to its end and record the result once. It must also follow and cancel the jobs of
+// inline code and of a draft.
 func TestBacalhau_StoppedServer_JobsFollowed(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGTERM} {
@@ -72,12 +72,12 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	}
 	p.Signal(t, signal)
 	p.Exit()
-	followed() // by the server that has ended
+	followed() // Reset the list of jobs that the ended server has followed.
 	if left := len(service.Running()); left != 3 {
 		t.Fatalf("jobs %v", service.Running())
 	}
 	again := servertest.On(t, data, servertest.Flags(t, settings))
-	// Before that, a cancelled run leaves its job to the janitor, which comes each minute.
+	// A cancelled run leaves its job to the janitor, which runs every minute.
 	jobs := map[string]bool{}
 	servertest.Eventually(t, "the server follows the jobs", func() bool {
 		maps.Copy(jobs, followed())
@@ -100,7 +100,7 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// followedJobs returns a function with the paths of the jobs whose live output was asked for since its last call.
+// followedJobs returns a function. It lists the paths of the jobs whose live output was requested since its last call.
 func followedJobs(service *bacalhautest.Service) func() map[string]bool {
 	var mu sync.Mutex
 	paths := map[string]bool{}
@@ -121,7 +121,7 @@ func followedJobs(service *bacalhautest.Service) func() map[string]bool {
 	}
 }
 
-// TestRuntimes_SameAgentAndInput_SameOutput runs one Python agent everywhere and prints a table of the records.
+// TestRuntimes_SameAgentAndInput_SameOutput runs one Python agent in all runtimes, and prints a table of the records.
 func TestRuntimes_SameAgentAndInput_SameOutput(t *testing.T) {
 	t.Parallel()
 	jobs, boxes := bacalhautest.New(t), e2btest.New(t)

@@ -14,7 +14,7 @@ import (
 
 const backupToken = "a-token-that-is-long-enough-to-be-one"
 
-// databaseFlags returns the flags of a new database, none for SQLite in the data directory.
+// databaseFlags returns the flags that select a new database. For SQLite in the data directory it returns none.
 func databaseFlags(t *testing.T, d storetest.Dialect) []string {
 	t.Helper()
 	if d == storetest.SQLite {
@@ -26,7 +26,7 @@ func databaseFlags(t *testing.T, d storetest.Dialect) []string {
 // large is the source of a version whose files are outside the database.
 func large() string { return "export default () => 'large'\n// " + strings.Repeat("x", 150_000) + "\n" }
 
-// workedOn starts a server and gives it agents, versions, a secret and a run, whose ID it returns.
+// workedOn starts a server and creates agents, versions, a secret and a run. It returns the ID of the run.
 func workedOn(t *testing.T, data string, database []string) (*servertest.Process, string) {
 	t.Helper()
 	p := servertest.Spawn(t, data, append([]string{"--token", backupToken, "--skills-builtin=false"}, database...)...)
@@ -49,8 +49,8 @@ func saidOK(t *testing.T, args ...string) servertest.Said {
 	return said
 }
 
-// TestRestoreDrill takes a backup of a server at work, kills the server, and restores the backup elsewhere. Everything
-// that was acknowledged before the backup began is there, and the restored server works.
+// TestRestoreDrill makes a backup of a busy server, kills the server, and restores the backup elsewhere. The restored
+// server must work. It must have everything that was acknowledged before the backup began.
 func TestRestoreDrill(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -105,7 +105,7 @@ func TestRestoreDrill(t *testing.T) {
 	}
 }
 
-// TestBackup_Damaged_Refused damages a backup in many ways. None is verified or restored.
+// TestBackup_Damaged_Refused damages a backup in many ways. Verifying and restoring must fail each time.
 func TestBackup_Damaged_Refused(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -121,7 +121,7 @@ func TestBackup_Damaged_Refused(t *testing.T) {
 	database, manifest := filepath.Join(dir, "database", "atelier.db"), filepath.Join(dir, "manifest.json")
 	for name, tt := range map[string]struct {
 		path   string
-		damage func(content []byte) []byte // nil removes the file
+		damage func(content []byte) []byte // returns the damaged content; nil removes the file
 		want   string
 	}{
 		"a flipped bit":       {database, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, "atelier.db is damaged"},
@@ -219,7 +219,8 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 			t.Errorf("%v: exit %d, no %q in %q", args, said.Code, want, said.Stderr)
 		}
 	}
-	// An interrupted restore of another backup has left a database and its write-ahead log. The next restore replaces both.
+	// An interrupted restore of another backup has left a database and its write-ahead log. The next restore must replace
+	// both.
 	q := servertest.Spawn(t, t.TempDir(), "--token", backupToken, "--skills-builtin=false", "--database", "sqlite:"+filepath.Join(home, "foreign.db"))
 	q.Token = backupToken
 	q.Create(t, map[string]any{"name": "foreign", "language": "javascript", "code": "export default () => 1"})
@@ -230,7 +231,7 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	saidOK(t, "backup", "restore", dir, "--data", interrupted, "--keys", keys) // an interrupted restore is repeated
+	saidOK(t, "backup", "restore", dir, "--data", interrupted, "--keys", keys) // Repeat the interrupted restore.
 	again := servertest.Spawn(t, interrupted, "--token", backupToken)
 	again.Token = backupToken
 	if run := again.Execute(t, "measure", "1.0.0", map[string]any{}); string(run.Output) != "77" {

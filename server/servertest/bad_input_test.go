@@ -38,7 +38,7 @@ func TestBadInput(t *testing.T) {
 		headers            servertest.Headers
 		status             int
 		code               fault.Code
-		want               []string // in the body
+		want               []string // texts that the body must contain
 	}{
 		"unknown language":    {"POST", execute, `{"language":"cobol","code":"x"}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/language"`}},
 		"missing entry":       {"POST", agents, `{"name":"a","language":"python","files":{"other.py":"x"}}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/entrypoint"`}},

@@ -19,7 +19,8 @@ import (
 
 const mount = "/atelier"
 
-// mounted starts a reverse proxy that serves a server under a base path. strips says whether the proxy removes the path.
+// mounted starts a reverse proxy that offers a server under a base path. strips states whether the proxy removes the
+// base path.
 func mounted(t *testing.T, s *servertest.Server, strips bool) *servertest.Client {
 	t.Helper()
 	target, err := url.Parse(s.URL)
@@ -56,7 +57,7 @@ func beneathMount(t *testing.T, check func(t *testing.T, s *servertest.Server, c
 	}
 }
 
-// Pages, their resources, documents and cookies stay under the base path.
+// Pages and their resources, documents and cookies must stay under the base path.
 func TestPagesBeneathABasePath(t *testing.T) {
 	t.Parallel()
 	beneathMount(t, func(t *testing.T, s *servertest.Server, c *servertest.Client) {
@@ -71,7 +72,7 @@ func TestPagesBeneathABasePath(t *testing.T) {
 		}
 		for _, path := range []string{"/studio/assets/app-1.js", "/studio/third-party.txt", "/docs", "/openapi.json", "/schemas/tool-manifest.json", "/health", "/metrics"} {
 			c.Want(t, 200, "GET", path, nil)
-			s.Want(t, 200, "GET", path, nil) // local programs need no base path
+			s.Want(t, 200, "GET", path, nil) // Local programs need not use the base path.
 		}
 		if docs := c.Want(t, 200, "GET", "/docs", nil).Body; bytes.Contains(docs, []byte(`href="/`)) {
 			t.Error("the documentation leads out of the path")

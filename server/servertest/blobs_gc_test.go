@@ -37,7 +37,7 @@ func blobPath(data, digest string) string {
 	return filepath.Join(data, "blobs", hash[:2], hash[2:])
 }
 
-// Administrators of the server can remove blobs that no version uses. Young blobs and blobs of versions stay.
+// Administrators of the server can remove blobs that no version uses. Young blobs and the blobs of versions must stay.
 func TestGC_Blobs(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -72,7 +72,7 @@ func missingFile(path string) bool {
 	return os.IsNotExist(err)
 }
 
-// A blob that is stored again while garbage is collected is young, and stays.
+// A blob that is stored again during a garbage collection counts as young, so it must stay.
 func TestGC_BlobStoredAgain_Stays(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

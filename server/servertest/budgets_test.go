@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/budgets"
 )
 
-// TestBudgets_UsedUp_RunsRefused follows a budget over the API and the command line: the third run is refused with the
-// budget and the remedy, and the remedy helps.
+// TestBudgets_UsedUp_RunsRefused uses a budget through the API and the command line. The third run must be refused, and
+// the error must name the budget and the remedy. After the remedy, runs start again.
 func TestBudgets_UsedUp_RunsRefused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))

@@ -61,8 +61,8 @@ func TestBuiltinSkills(t *testing.T) {
 	}
 }
 
-// TestModelsAreForOneProgram checks that only the bundled skill can read the directory of models. A skill of the same
-// name or a modified copy cannot.
+// TestModelsAreForOneProgram checks that only the bundled skill can read the directory of models. A skill with the same
+// name or a modified copy must not be able to read it.
 func TestModelsAreForOneProgram(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "atelier-model")
@@ -94,7 +94,8 @@ func TestModelsAreForOneProgram(t *testing.T) {
 	}
 }
 
-// TestModelsDirectoryIsChecked checks that a mistyped directory does not show the skill other files of the host.
+// TestModelsDirectoryIsChecked checks that a mistyped directory does not give the skill access to other files of the
+// host.
 func TestModelsDirectoryIsChecked(t *testing.T) {
 	t.Parallel()
 	for dir, want := range map[string]string{

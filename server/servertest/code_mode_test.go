@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// calledTools publishes shout and count, which the programs of these tests call.
+// calledTools publishes the agents shout and count. The programs of these tests call them.
 func calledTools(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	s.Create(t, map[string]any{
@@ -232,7 +232,7 @@ func TestCodeMode_TooDeep_TypedError(t *testing.T) {
 	}
 }
 
-// Twice as many programs as may run at once call other agents at the same time. There must be no deadlock.
+// Twice as many programs as may run at once call other agents at the same time. This must not cause a deadlock.
 func TestCodeMode_ManyParents_NoDeadlock(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, func(o *app.Options) { o.Config.Concurrency = 2 })

@@ -83,7 +83,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A reference runs on the running server of the data directory, or on its database if no server runs.
+// If a server runs, a reference runs on the server of the data directory. Otherwise it runs on the server's database.
 func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -137,7 +137,7 @@ func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	}
 }
 
-// An interrupted command cancels its run.
+// If a command is interrupted, its run must be cancelled.
 func TestInterruptedCommandCancelsItsRun(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// shells are the ways in which a real shell completes the words of a command line; the last word is at the cursor.
+// shells contains, for each shell, how the shell is made to complete a command line. The last word is at the cursor.
 var shells = map[string]string{
 	"bash": `source <(atelier completion bash); COMP_WORDS=(atelier "$@"); COMP_CWORD=$#; _atelier; printf '%s\n' "${COMPREPLY[@]}"`,
 	"zsh":  `compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }; source <(atelier completion zsh); words=(atelier "$@"); CURRENT=$#words; _atelier`,
@@ -30,13 +30,13 @@ func TestCompletion_RealShells(t *testing.T) {
 	for shell, script := range shells {
 		t.Run(shell, func(t *testing.T) { completes(t, shell, script, bin, h) })
 	}
-	// A server that does not answer is not waited for, and prints nothing.
+	// The command must not wait for a server that does not answer, and must print nothing.
 	if said := servertest.CommandWith(t, []string{"ATELIER_SERVER=http://127.0.0.1:1", "ATELIER_TOKEN=x"}, "", "__complete", "publish", ""); said.Code != 0 || said.Stdout+said.Stderr != "" {
 		t.Errorf("%+v", said)
 	}
 }
 
-// completes asks a real shell for the words that it offers.
+// completes returns the words that a real shell offers for a command line.
 func completes(t *testing.T, shell, script, bin string, h home) {
 	t.Helper()
 	path, err := exec.LookPath(shell)
@@ -74,7 +74,7 @@ func completes(t *testing.T, shell, script, bin string, h home) {
 	}
 }
 
-// Every command has a page that a formatter accepts without a warning.
+// Every command must have a man page that a formatter accepts without a warning.
 func TestMan_EveryCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

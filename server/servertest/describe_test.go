@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// ordered is an answer of a model with a Python program for a described task.
+// ordered is a model's answer with a Python program for a described task.
 func ordered(code string) string {
 	text, _ := json.Marshal(map[string]any{
 		"explanation": "Adds a line to each text file.", "plan": []string{"find the files", "add the line"}, "files": []any{map[string]string{"path": "main.py", "content": code}},
@@ -87,7 +87,7 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 	if len(asked) != 4 || !strings.Contains(asked[3], "Say again, and not done.") || !strings.Contains(asked[3], "ctx.search_files") {
 		t.Errorf("%q", asked[3:])
 	}
-	// The model gets nothing of the workspace but the paths of the project that the task names.
+	// The model gets only the paths of the project that the task names, and no other data of the workspace.
 	for _, text := range asked {
 		for _, secret := range []string{"wordThatIsSecret", "WORD", "ignore all rules", "hidden.txt", "other"} {
 			if strings.Contains(text, secret) {
@@ -101,9 +101,9 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 	}
 }
 
-// TestTask_Described_Escalated_RecordedAndStoredBeforeItRuns expects the verdict of a program that runs without waiting,
-// because the workspace advises. The policy service is asked right before the run: by then the program is stored, so that
-// a restart does not lose it.
+// TestTask_Described_Escalated_RecordedAndStoredBeforeItRuns expects the verdict about a program that runs at once,
+// because the gate of the workspace only advises. The policy service is asked just before the run. At that time the
+// program must be stored, so that a restart does not lose it.
 func TestTask_Described_Escalated_RecordedAndStoredBeforeItRuns(t *testing.T) {
 	t.Parallel()
 	var s *servertest.Server
@@ -198,8 +198,9 @@ func TestTask_Described_CLI(t *testing.T) {
 	}
 }
 
-// TestTask_Described_Killed kills a server while a model writes the program of a task, and the next one while the program
-// runs. Each next server queues the task again. A program that was written is kept, so that a restart costs no tokens.
+// TestTask_Described_Killed kills a server while a model writes the program of a task, and the next server while the
+// program runs. Each following server must queue the task again. A program that was already written is used again, so
+// that a restart costs no tokens.
 func TestTask_Described_Killed(t *testing.T) {
 	t.Parallel()
 	slow, err := json.Marshal(map[string]any{"explanation": "x", "plan": []string{}, "files": []any{map[string]string{"path": "main.js", "content": `export default async (input, ctx) => {
@@ -224,7 +225,7 @@ func TestTask_Described_Killed(t *testing.T) {
 			model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if asked.Add(1) == 1 && tt.killed == registry.TaskGenerating {
 					_, _ = io.Copy(io.Discard, r.Body)
-					<-r.Context().Done() // until the server is killed
+					<-r.Context().Done() // Wait until the server is killed.
 					return
 				}
 				_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": string(slow)}}}, "usage": map[string]any{"prompt_tokens": 100, "completion_tokens": 10}})
@@ -257,7 +258,7 @@ func TestTask_Described_Killed(t *testing.T) {
 	}
 }
 
-// TestTask_Described_ModelBudgetUsed_AgentsGoOn lets a described task wait for its model, and a task of an agent run.
+// TestTask_Described_ModelBudgetUsed_AgentsGoOn lets a described task wait for the model while a task of an agent runs.
 func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
 	t.Parallel()
 	model := newScriptedModel(t, ordered(addsLine), ordered(addsLine))
@@ -265,7 +266,8 @@ func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
 	s := withModel(t, model, map[string]string{"llm-tokens-per-month": "110"})
 	importProject(t, s, "shop", map[string]string{"a.txt": "one\n"})
 	tasker(t, s, "appends", appends)
-	// A task is refused once the budget is used, and the model works for two tasks at once, so the third one waits.
+	// A described task is refused when the budget is used up. The model works for two tasks at the same time, so the third
+	// task must wait.
 	var written [2]registry.Task
 	for i := range written {
 		written[i] = submit(t, s, map[string]any{"description": "Add a line.", "project": "shop", "priority": 9})
@@ -282,7 +284,7 @@ func TestTask_Described_ModelBudgetUsed_AgentsGoOn(t *testing.T) {
 	if task := reach(t, s, third.ID, registry.TaskQueued); task.Program != nil || len(model.conversations()) != 2 {
 		t.Errorf("%+v, and the model was asked %d times", task, len(model.conversations()))
 	}
-	// Lists have no descriptions, which are as large as the tasks are many.
+	// Lists omit descriptions, because descriptions are large and there may be many tasks.
 	var list struct{ Items []registry.Task }
 	s.Want(t, 200, http.MethodGet, "/api/v1/tasks", nil).Into(t, &list)
 	for _, task := range list.Items {

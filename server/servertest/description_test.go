@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// docs/openapi.json equals the description that the server generates, including the routes of every API.
+// docs/openapi.json must equal the description that the server generates, including the routes of every API.
 func TestDescriptionIsUpToDate(t *testing.T) {
 	t.Parallel()
 	kept, err := os.ReadFile(filepath.Join(servertest.Root(t), "docs", "openapi.json"))

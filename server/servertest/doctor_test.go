@@ -25,7 +25,7 @@ func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 	cmd.Dir, cmd.Env = "/tmp", []string{"TMPDIR=/tmp"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // the exit code shows the result
+	_ = cmd.Run() // The exit code reports the result of the checks.
 	var report struct {
 		doctor.Report
 		Start struct{ Verdict doctor.Verdict }
@@ -53,7 +53,7 @@ func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 	}
 }
 
-// The self-test command finds the running server, accepts another address, and exits according to the verdict.
+// The self-test command finds the running server, also accepts another address, and exits according to the verdict.
 func TestDoctorTriesEgress(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -72,8 +72,8 @@ func TestDoctorTriesEgress(t *testing.T) {
 	}
 }
 
-// A host without a required mechanism runs nothing and the error names the flag. With the flag it runs programs, and
-// reports everywhere that the sandbox is weaker.
+// If a required mechanism is missing, the server runs no program, and the error names the flag that allows this. With
+// the flag, the server runs programs and reports everywhere that the sandbox is weaker.
 func TestServerOnAWeakHost(t *testing.T) {
 	t.Parallel()
 	program := map[string]any{"language": "bash", "code": "echo 1", "input": map[string]any{}}

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestE2B_KilledServer_SandboxDeleted runs a published agent, kills the server in the middle of a run and expects that the
-// next one deletes the sandbox and reports the run as interrupted.
+// TestE2B_KilledServer_SandboxDeleted runs a published agent and kills the server in the middle of a run. The next
+// server must delete the sandbox and report the run as interrupted.
 func TestE2B_KilledServer_SandboxDeleted(t *testing.T) {
 	t.Parallel()
 	service, data := e2btest.New(t), t.TempDir()
@@ -62,7 +62,7 @@ func TestE2B_KilledServer_SandboxDeleted(t *testing.T) {
 	}
 }
 
-// TestE2B_WithoutKey_Unavailable expects the remedy in the answer and in the list of runtimes.
+// TestE2B_WithoutKey_Unavailable expects the remedy in the answer of a run and in the list of runtimes.
 func TestE2B_WithoutKey_Unavailable(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

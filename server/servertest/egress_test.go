@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestGrantedHosts checks that the error of a denied request names the missing grant, and that the run reaches the host
-// after the grant is added to the draft. Events and metrics contain every decision.
+// TestGrantedHosts checks that the error of a denied request names the missing grant. After this grant is added to the
+// draft, the run must reach the host. Events and metrics must contain every decision.
 func TestGrantedHosts(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"temperature":7}`) }))
@@ -119,7 +119,8 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestHostsThatCannotBeGranted checks that such hosts are rejected on save, each with its reason.
+// TestHostsThatCannotBeGranted checks that a draft with a host that cannot be granted is rejected, with the reason for
+// each host.
 func TestHostsThatCannotBeGranted(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": "*.example.com:443"}))

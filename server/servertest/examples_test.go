@@ -26,7 +26,7 @@ import (
 
 var updateAnswers = flag.Bool("update-answers", false, "write server/httpapi/answers.json anew")
 
-// exchange sends the described example of each operation to a server and records the answer.
+// exchange sends the example request of each operation to a server and records the answer.
 type exchange struct {
 	t       *testing.T
 	s       *servertest.Server
@@ -34,10 +34,11 @@ type exchange struct {
 	answers map[string]json.RawMessage
 }
 
-// change replaces parts of an operation's described example: parameters by name, and "body".
+// change replaces parts of the example request of an operation: parameters by name, and the body by the key "body".
 type change map[string]string
 
-// do sends the example of an operation and records a JSON answer. The answer must be a success and match its schema.
+// do sends the example request of an operation and records a JSON answer. The answer must be a success and match its
+// schema.
 func (x exchange) do(id string, changes change, who ...servertest.Headers) (answer map[string]any) {
 	t := x.t
 	t.Helper()
@@ -100,7 +101,7 @@ func (x exchange) find(id string) (method, path string, op apiOperation) {
 	return "", "", op
 }
 
-// schemaOf returns the schema of a JSON answer, or nil.
+// schemaOf returns the schema of a JSON answer, or nil if there is none.
 func (o apiOperation) schemaOf(status int) json.RawMessage {
 	for kind, media := range o.Responses[fmt.Sprint(status)].Content {
 		if strings.HasSuffix(kind, "json") && kind != "application/problem+json" {
@@ -110,7 +111,7 @@ func (o apiOperation) schemaOf(status int) json.RawMessage {
 	return nil
 }
 
-// itemOf returns a member of the first item of a list.
+// itemOf returns a member of the first item in a list.
 func itemOf(list map[string]any, member string) string {
 	items, _ := list["items"].([]any)
 	for _, item := range items {
@@ -126,8 +127,8 @@ func memberOf(answer map[string]any, member string) string {
 	return text
 }
 
-// TestExamples_RealServer_Succeed sends the examples of the description to a real server. With -update-answers it writes the
-// answers, which the description repeats.
+// TestExamples_RealServer_Succeed sends the example requests of the API description to a real server. With
+// -update-answers it writes the answers to the file from which the description takes its example answers.
 func TestExamples_RealServer_Succeed(t *testing.T) {
 	t.Parallel()
 	denies := &atomic.Bool{}
@@ -148,7 +149,7 @@ func TestExamples_RealServer_Succeed(t *testing.T) {
 		"llm-base-url": model.URL + "/v1", "llm-model": "scripted", "llm-api-key": "model-key", "llm-first-delay": "1ms",
 		"python-index": index.Simple(), "uv": packagestest.UV(t), "packages-dir": packagestest.Dir(t),
 	})
-	delete(flags, "public-url") // the cookie of a session is for http
+	delete(flags, "public-url") // The session cookie must be sent over HTTP here.
 	s := servertest.New(t, servertest.Flags(t, flags))
 	x := exchange{t, s, describedBy(t, s), map[string]json.RawMessage{}}
 	x.agents()
@@ -360,8 +361,8 @@ func (x exchange) ends() {
 	x.do("importArchive", change{"body": string(archive)})
 }
 
-// writeAnswers writes the answers without real secrets, with the same IDs and times every time, and with short
-// lists and texts.
+// writeAnswers writes the recorded answers. It replaces real secrets, uses the same IDs and times every time, and
+// shortens lists and texts.
 func writeAnswers(t *testing.T, path string, answers map[string]json.RawMessage) {
 	t.Helper()
 	known := map[string]string{}

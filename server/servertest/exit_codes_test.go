@@ -62,7 +62,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// A folder created by `atelier init` can be run and pushed unchanged in every language, and init never overwrites files.
+// A folder that `atelier init` has created can be run and pushed unchanged in every language. The command never
+// overwrites files.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -102,7 +103,7 @@ func TestArchive_StdinAndStdout(t *testing.T) {
 	}
 }
 
-// ATELIER_SERVER replaces --server; a flag overrides it.
+// ATELIER_SERVER has the same effect as --server, and a flag overrides it.
 func TestServerVariable(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -119,7 +120,8 @@ func TestServerVariable(t *testing.T) {
 	}
 }
 
-// A refusal names the flags and arguments that a person types, not the fields of the request.
+// The error of a refused request names the flags and arguments that a person types, and not the JSON fields of the
+// request.
 func TestRefusals_NameFlags(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

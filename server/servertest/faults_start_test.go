@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Regression: a server was ended by SIGHUP when its terminal closed, and its runs with it.
+// Regression: a server ended when its terminal was closed, because it got SIGHUP. Its runs were interrupted.
 func TestServe_SIGHUP_KeepsServing(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir())
@@ -91,7 +91,7 @@ func TestServe_SIGTERM_NotReadyBeforeListenersClose(t *testing.T) {
 		t.Errorf("the status is %q", health.Status)
 	}
 	p.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("output 1"))
-	p.Signal(t, unix.SIGTERM) // a second signal ends it at once
+	p.Signal(t, unix.SIGTERM) // A second signal ends the server at once.
 	if code := p.Exit(); code != -1 {
 		t.Errorf("exit %d\n%s", code, p.Log)
 	}

@@ -21,17 +21,17 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// faultPatience is the time after which a request counts as hanging. It is long because answer times depend on the load of
-// the machine. The table in the log has the measured times.
+// faultPatience is the time after which a request counts as hanging. It is long because answer times depend on the load
+// of the machine. The log of the test contains a table of the measured times.
 const faultPatience = time.Minute
 
-// disorder is a fault of the database of a server.
+// disorder is a fault of a server's database.
 type disorder struct {
 	setup  func(t *testing.T) (data string, flags map[string]string)
 	inject func(t *testing.T, data string)
-	heal   func(t *testing.T, data string) // nil if the server cannot recover
-	reads  bool                            // data can still be read
-	passes bool                            // the database answers again after inject
+	heal   func(t *testing.T, data string) // ends the fault; nil if the server cannot recover
+	reads  bool                            // whether data can still be read during the fault
+	passes bool                            // whether the database answers again when inject returns
 }
 
 func sqliteIn(dir func(t *testing.T) string) func(t *testing.T) (string, map[string]string) {
@@ -57,7 +57,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillDisk writes until nothing fits any more.
+// fillDisk writes a file until the disk is full.
 func fillDisk(t *testing.T, data string) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(data, "ballast"))
@@ -85,7 +85,7 @@ func emptyDisk(t *testing.T, data string) {
 	}
 }
 
-// faults returns every fault.
+// faults returns all faults that the tests inject.
 func faults(t *testing.T) map[string]disorder {
 	var holder *sql.Conn
 	var cluster *storetest.Cluster
@@ -100,7 +100,7 @@ func faults(t *testing.T) map[string]disorder {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = db.Close() }) // the test is over
+			t.Cleanup(func() { _ = db.Close() }) // Ignore the error: the test has ended.
 			if holder, err = db.Conn(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +122,12 @@ func faults(t *testing.T) map[string]disorder {
 			inject: func(t *testing.T, _ string) { cluster.Freeze(t) }, heal: func(t *testing.T, _ string) { cluster.Thaw(t) }},
 		"PostgreSQL down": {setup: onCluster,
 			inject: func(t *testing.T, _ string) { cluster.Stop(t) }, heal: func(t *testing.T, _ string) { cluster.Start(t) }},
-		// All connections end, and the server interrupts nothing.
+		// All database connections end, but the server must not interrupt any run.
 		"PostgreSQL restarted": {setup: onCluster, reads: true, passes: true, inject: func(t *testing.T, _ string) {
 			cluster.Stop(t)
 			cluster.Start(t)
 		}},
-		// The advisory lock of the server is not on the standby.
+		// The standby does not have the advisory lock of the server.
 		"PostgreSQL failed over": {reads: true, passes: true, setup: func(t *testing.T) (string, map[string]string) {
 			cluster = storetest.NewCluster(t)
 			cluster.Standby(t)
@@ -164,14 +164,14 @@ func immutable(t *testing.T, data string, is bool) {
 	}
 }
 
-// onlyReads makes PostgreSQL refuse writes, as a standby does.
+// onlyReads makes PostgreSQL refuse writes, in the same way as a standby.
 func onlyReads(t *testing.T, cluster *storetest.Cluster, value string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), cluster.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(t.Context()) }() // all is said
+	defer func() { _ = conn.Close(t.Context()) }() // Ignore the error: the statements were executed.
 	for _, statement := range []string{"SET default_transaction_read_only = off", "ALTER SYSTEM SET default_transaction_read_only = " + value, "SELECT pg_reload_conf()"} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func onlyReads(t *testing.T, cluster *storetest.Cluster, value string) {
 	}
 }
 
-// corrupt overwrites every page of the database but the first until the test ends.
+// corrupt overwrites every page of the database except the first. At the end of the test it restores the pages.
 func corrupt(t *testing.T, data string) {
 	t.Helper()
 	path := filepath.Join(data, "atelier.db")
@@ -198,7 +198,7 @@ func corrupt(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 	put := func(content []byte) {
-		file, err := os.OpenFile(path, os.O_RDWR, 0) // the same file, which the server has open
+		file, err := os.OpenFile(path, os.O_RDWR, 0) // Write to the same file that the server has open.
 		if err == nil {
 			_, err = file.WriteAt(content, 4096)
 			err = errors.Join(err, file.Close())
@@ -208,7 +208,7 @@ func corrupt(t *testing.T, data string) {
 		}
 	}
 	put(bytes.Repeat([]byte{0xee}, len(whole)-4096))
-	t.Cleanup(func() { put(whole[4096:]) }) // so that the server ends without errors
+	t.Cleanup(func() { put(whole[4096:]) }) // Restore the file, so that the server ends without errors.
 }
 
 // request is one kind of request that the tests send.
@@ -225,14 +225,15 @@ func requests() []request {
 	}
 }
 
-// cell is what one kind of request saw during a fault.
+// cell holds the results of one kind of request during a fault.
 type cell struct {
-	slowest, right time.Duration // right is the time of the first right answer
+	slowest, right time.Duration // right is the time until the first correct answer
 	statuses       map[int]int
 	last           servertest.Answer
 }
 
-// During a fault of the database, no request hangs and none is answered with 500. Runs are refused before the program starts.
+// During a fault of the database, no request may hang or be answered with 500. Runs must be refused before their
+// program starts.
 func TestDatabaseFaults(t *testing.T) {
 	for name, fault := range faults(t) {
 		t.Run(name, func(t *testing.T) {
@@ -272,7 +273,7 @@ func TestDatabaseFaults(t *testing.T) {
 	}
 }
 
-// during sends requests of every kind, several at a time, until each kind got the right answer.
+// during sends requests of every kind, several at a time, until each kind has got a correct answer.
 func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell {
 	t.Helper()
 	const callers = 8
@@ -319,8 +320,8 @@ func during(t *testing.T, c *servertest.Client, fault disorder) map[string]*cell
 	return cells
 }
 
-// isRight reports whether an answer is correct for a fault. If the fault passes, it is the usual answer, else an answer that
-// reports the fault.
+// isRight reports whether an answer is correct for a fault. If the fault passes by itself, this is the usual answer.
+// Otherwise it is an answer that reports the fault.
 func isRight(name string, answer servertest.Answer, fault disorder) bool {
 	if fault.passes {
 		return answer.Status == http.StatusOK && (name != "/health" || bytes.Contains(answer.Body, []byte(`"writable":true`)))
@@ -336,7 +337,8 @@ func isRight(name string, answer servertest.Answer, fault disorder) bool {
 	return answer.Status == http.StatusServiceUnavailable
 }
 
-// A run that executes while PostgreSQL fails over continues, and the standby has everything that was acknowledged before.
+// A run that executes while PostgreSQL fails over must continue. The standby must have everything that was acknowledged
+// before.
 func TestPostgresFailover_RunsGoOn(t *testing.T) {
 	t.Parallel()
 	cluster := storetest.NewCluster(t)

@@ -19,11 +19,11 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// pathCase is a set of files that belong to one program, next to its entry file.
+// pathCase is a set of files for one program, in addition to its entry file.
 type pathCase struct {
 	paths []string
-	about string // part of the refusal; "" if the files are accepted
-	disk  bool   // a folder on disk can have the files and names them in the same way
+	about string // part of the expected error; "" if the files are accepted
+	disk  bool   // whether a folder on disk can contain these files with the same names
 }
 
 var pathCases = map[string]pathCase{
@@ -84,7 +84,7 @@ func archiveOf(t *testing.T, s *servertest.Server, name string, c pathCase) stri
 	return read.write(t)
 }
 
-// served returns a server that answers with a draft that has the files of a case, as a damaged or hostile one could.
+// served returns a server that answers with a draft that has the files of a case, like a damaged or hostile server.
 func served(t *testing.T, s *servertest.Server, c pathCase) string {
 	t.Helper()
 	var agent map[string]any
@@ -102,15 +102,16 @@ func served(t *testing.T, s *servertest.Server, c pathCase) string {
 	return other.URL
 }
 
-// Every entry point for the files of a program has the same rule, so that each program that can be saved can also be
-// exported, imported and kept in a folder. Folders on disk leave out names that start with a dot. Messages of Kafka and MCP
-// carry no files with paths. Projects have a rule of their own, because repositories have dot files.
+// All entry points for the files of a program must apply the same rule, so that each program that can be saved can also
+// be exported, imported and stored in a folder. Folders on disk omit names that start with a dot. Messages of Kafka and
+// MCP contain no files with paths. Projects have a different rule, because repositories contain files that start with a
+// dot.
 func TestPaths_SameRuleAtEveryEntryPoint(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, nil)
 	s := servertest.On(t, data)
 	s.Create(t, map[string]any{"name": "saved", "language": "javascript", "code": "export default () => 1"})
-	// Each function returns the refusal, "" if the files were accepted.
+	// Each function returns the error text, or "" if the files were accepted.
 	refusal := func(a servertest.Answer) string {
 		if a.Status < 300 && !strings.Contains(string(a.Body), `"valid":false`) {
 			return ""
@@ -203,7 +204,7 @@ func TestPaths_SameRuleAtEveryEntryPoint(t *testing.T) {
 	for name, c := range pathCases {
 		for entry, enter := range onServer {
 			if entry == "archive import" && name == "a folder" {
-				continue // the slash makes the entry a folder, which is no file
+				continue // The slash makes the entry a folder, so the case does not apply.
 			}
 			check(entry, name, c, enter)
 		}

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// smallServer is the memory of a server that must survive floods of readers.
+	// smallServer is the maximum memory of a server that must survive floods of readers.
 	smallServer = 512 << 20
 	floodToken  = "a-token-that-is-long-enough-to-be-one"
 )
 
-// unread sends a request and reads nothing of the answer until the test ends.
+// unread sends a request, and reads nothing of the answer until the test ends.
 func unread(t *testing.T, p *servertest.Process, method, path string, body any, headers ...servertest.Headers) {
 	t.Helper()
 	r, err := p.Request(t.Context(), method, path, body, headers...)
@@ -31,7 +31,7 @@ func unread(t *testing.T, p *servertest.Process, method, path string, body any, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+	t.Cleanup(func() { _ = conn.Close() }) // Ignore the error: the server may have closed the connection.
 	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +40,8 @@ func unread(t *testing.T, p *servertest.Process, method, path string, body any, 
 	}
 }
 
-// Regression: for each client that did not read its answer, the server kept all events, results and outputs in memory, so
-// that 60 connections used 5.3 GB.
+// Regression: for each client that did not read its answer, the server kept all events, results and outputs in memory.
+// 60 connections used 5.3 GB.
 func TestReaderFloods_BoundedMemory(t *testing.T) {
 	for name, flood := range map[string]func(t *testing.T, p *servertest.Process, run string){
 		"60 connections do not read the events of a run of 15 MB": func(t *testing.T, p *servertest.Process, run string) {
@@ -90,7 +90,7 @@ func TestReaderFloods_BoundedMemory(t *testing.T) {
 	}
 }
 
-// others checks that small requests are served during a flood, and prints how long they take.
+// others checks that small requests are answered during a flood. It prints how long they take.
 func others(t *testing.T, p *servertest.Process) {
 	t.Helper()
 	var took []time.Duration
@@ -103,7 +103,7 @@ func others(t *testing.T, p *servertest.Process) {
 	t.Logf("other runs take %s at the median, %s at most", took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
 }
 
-// A slow reader of a list of events gets all of them.
+// A slow reader of a list of events must get all events.
 func TestRunEvents_SlowReader_WholeList(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))
@@ -116,7 +116,7 @@ func TestRunEvents_SlowReader_WholeList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it is read
+	defer func() { _ = answer.Body.Close() }() // The answer was read.
 	var text strings.Builder
 	if _, err := bufio.NewReaderSize(answer.Body, 1<<10).WriteTo(&text); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ type smallHost struct {
 	v2  bool
 }
 
-// newSmallHost makes a group without a limit. It skips where that is not allowed.
+// newSmallHost creates a control group without a limit. If this is not allowed, it skips the test.
 func newSmallHost(t *testing.T) smallHost {
 	t.Helper()
 	h := smallHost{dir: "/sys/fs/cgroup/memory", v2: false}
@@ -40,13 +40,13 @@ func newSmallHost(t *testing.T) smallHost {
 	return h
 }
 
-// remove removes the groups. It waits until the kernel has removed the last process from them.
+// remove removes the control groups. It waits until the kernel has removed their last process.
 func (h smallHost) remove(t *testing.T) {
 	servertest.Eventually(t, "the control group is empty", func() bool {
-		groups, _ := filepath.Glob(filepath.Join(h.dir, "atelier-*", "*")) // of the server, which was killed
+		groups, _ := filepath.Glob(filepath.Join(h.dir, "atelier-*", "*")) // These are the groups of the server that was killed.
 		own, _ := filepath.Glob(filepath.Join(h.dir, "atelier-*"))
 		for _, group := range append(groups, own...) {
-			_ = os.Remove(group) // a file, or a group that is not empty yet
+			_ = os.Remove(group) // Ignore the error: this may be a file, or a group that is not empty yet.
 		}
 		err := os.Remove(h.dir)
 		return err == nil || errors.Is(err, os.ErrNotExist) || !errors.Is(err, unix.EBUSY)
@@ -60,7 +60,7 @@ func (h smallHost) file(v1, v2 string) string {
 	return "memory." + v1
 }
 
-// shrink limits the group to its present use and some bytes.
+// shrink limits the memory of the group to its present use plus some bytes.
 func (h smallHost) shrink(t *testing.T, more int64) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, h.file("usage_in_bytes", "current")))
@@ -84,8 +84,8 @@ func (h smallHost) shrink(t *testing.T, more int64) {
 	}
 }
 
-// Regression: if the server's container had too little memory, a program below its own limit got the error that it had
-// exceeded the limit.
+// Regression: if the container of the server had too little memory, a program below its own limit was told that it had
+// exceeded its limit.
 func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	host := newSmallHost(t)
 	const token = "a-token-that-is-long-enough-to-be-one"
@@ -133,7 +133,7 @@ func TestJails_LackOfMemory_EndBeforeServer(t *testing.T) {
 			if alive && score < own {
 				t.Fatalf("the score of a jail is %d, that of the server %d", score, own)
 			}
-			if alive && score == own && own < leastScoreOfJails { // it has just started
+			if alive && score == own && own < leastScoreOfJails { // The process has just started.
 				return false
 			}
 			if alive {
@@ -144,7 +144,8 @@ func TestJails_LackOfMemory_EndBeforeServer(t *testing.T) {
 	})
 }
 
-// leastScoreOfJails is the score of jails. In a container its own score may be higher, and jails have that.
+// leastScoreOfJails is the minimum OOM score of jails. In a container the test process may have a higher score, and
+// jails inherit it.
 const leastScoreOfJails = 500
 
 func scoreOf(pid int) (score int, alive bool) {
@@ -157,9 +158,9 @@ func scoreOf(pid int) (score int, alive bool) {
 }
 
 func childrenOf(pid int) (all []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is correct
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // The error is impossible: the pattern is valid.
 	for _, file := range files {
-		text, _ := os.ReadFile(file) // a thread may have ended
+		text, _ := os.ReadFile(file) // Ignore the error: a thread may have ended.
 		for field := range strings.FieldsSeq(string(text)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				all = append(all, child)

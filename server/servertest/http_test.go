@@ -176,7 +176,7 @@ func TestMethodNotAllowed_AllowListsThePathsMethods(t *testing.T) {
 		"options":             {"OPTIONS", "/api/v1/session", "GET, HEAD, POST, DELETE"},
 		"sign-in link":        {"HEAD", "/login", "GET"},
 		"document":            {"POST", "/openapi.json", "GET, HEAD"},
-		"skills":              {"PUT", "/skills/execute", "POST"}, // although a skill may be named execute
+		"skills":              {"PUT", "/skills/execute", "POST"}, // The path is a route, although a skill may be named execute.
 		"Studio":              {"POST", "/studio/", "GET, HEAD"},
 		"tool protocol":       {"PUT", "/mcp", "GET, HEAD, POST, DELETE"},
 		"trace":               {"TRACE", "/api/v1/runs", "GET, HEAD"},
@@ -190,7 +190,8 @@ func TestMethodNotAllowed_AllowListsThePathsMethods(t *testing.T) {
 	}
 }
 
-// A request with Content-Length and a chunked body is refused, because a proxy could see another end of it than the server.
+// A request with both Content-Length and a chunked body must be refused, because a proxy could find a different end of
+// the request than the server.
 func TestContentLengthWithChunked_Refused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -204,7 +205,7 @@ func TestContentLengthWithChunked_Refused(t *testing.T) {
 	const target = "/api/v1/validate"
 	fine := head(target, "Transfer-Encoding: chunked\r\n") + chunked
 	tests := map[string]struct {
-		sent []string // each is sent after the answer to the one before
+		sent []string // requests; each is sent after the previous one was answered
 		want []int
 	}{
 		"chunked alone":                {[]string{fine, fine}, []int{200, 200}},
@@ -224,7 +225,7 @@ func TestContentLengthWithChunked_Refused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = conn.Close() }() // the test is over
+			defer func() { _ = conn.Close() }() // The test has ended.
 			answers := bufio.NewReader(conn)
 			for i, sent := range tt.sent {
 				if _, err := conn.Write([]byte(sent)); err != nil {

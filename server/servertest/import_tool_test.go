@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// importable is a function of OpenAI.
+// importable is a function definition in the format of OpenAI.
 const importable = `{"type":"function","function":{"name":"getForecast","description":"Forecasts.","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}`
 
 func TestImportTool_Draft_HasSchemasAndAStubThatCanBePublished(t *testing.T) {

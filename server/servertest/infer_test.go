@@ -28,7 +28,7 @@ type inferred struct {
 
 const typedPython = "from dataclasses import dataclass\n\n@dataclass\nclass Order:\n    id: int\n\ndef main(order: Order, note: str = '') -> list[int]:\n    return [order.id]\n"
 
-// TestInfer infers schemas over HTTP. If that is impossible, the refusal must name file and line.
+// TestInfer infers schemas over HTTP. If schemas cannot be inferred, the error must name file and line.
 func TestInfer(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -83,8 +83,8 @@ func TestInferTypeScript(t *testing.T) {
 	}
 }
 
-// TestInfer_PackageTypes infers schemas from types that a program imports from an npm package. Without the package, such a
-// type accepts any value, and a note says why.
+// TestInfer_PackageTypes infers schemas from types that a program imports from an npm package. Without the package,
+// such a type accepts any value, and a note must explain this.
 func TestInfer_PackageTypes(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)
@@ -112,8 +112,8 @@ func TestInfer_PackageTypes(t *testing.T) {
 	}
 }
 
-// TestInferredSchemasOfADraft follows the source of a draft's schemas: inferred when it is created, kept while others
-// save the code, and gone when a person writes a schema.
+// TestInferredSchemasOfADraft checks the source of a draft's schemas. It is "inferred" after creation, stays while
+// other clients save the code, and is removed when a person writes a schema.
 func TestInferredSchemasOfADraft(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -172,7 +172,8 @@ func TestInferredSchemasOfADraft(t *testing.T) {
 	}
 }
 
-// TestInferCommand prints the schemas of a file, and fails with the line of a program that cannot be loaded.
+// TestInferCommand checks that the command prints the schemas of a file. If a program cannot be loaded, the command
+// must fail and name the line.
 func TestInferCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -36,10 +36,11 @@ func grammar(t *testing.T) []grammarCommand {
 	return all
 }
 
-// withoutJSON lists the commands without --json: their output has a format of its own.
+// withoutJSON lists the commands without --json, because their output has its own format.
 var withoutJSON = []string{"mcp", "completion"}
 
-// kindOf returns the kind of a JSON document: array, object, null or a scalar. For any other text it returns what is wrong.
+// kindOf returns the kind of a JSON document: array, object, null or scalar. For any other text it returns a
+// description of the error.
 func kindOf(text string) string {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var value any
@@ -60,8 +61,8 @@ func kindOf(text string) string {
 	return "a scalar"
 }
 
-// Every command has --json and prints one document with it: an array for a list, an object for anything else, null for a
-// change without a result. A new command fails here until it has a step.
+// Every command has --json. With it, the command prints one document: an array for a list, null for a change without a
+// result, and otherwise an object. A new command fails this test until it is added here.
 func TestEveryCommand_JSON(t *testing.T) {
 	t.Parallel()
 	commands := grammar(t)
@@ -88,7 +89,7 @@ func TestEveryCommand_JSON(t *testing.T) {
 		said := servertest.CommandWith(t, append(environment, "ATELIER_S3_ENDPOINT="+flags[3], "ATELIER_S3_ACCESS_KEY=test-only-key"), "", append(args, "--json")...)
 		verbs{t: t, commands: commands, done: done}.check("object", args, said.Code, said.Stdout, said.Stderr)
 	})
-	done["doctor"] = true // TestDoctorOfAnOrdinaryUser reads its report, which takes seconds
+	done["doctor"] = true // Skip this command, because it takes seconds; TestDoctorOfAnOrdinaryUser reads its report.
 	for _, c := range commands {
 		if !done[c.Command] && !slices.Contains(withoutJSON, c.Command) {
 			t.Errorf("no step runs atelier %s --json", c.Command)
@@ -104,7 +105,7 @@ type verbs struct {
 	dir      string
 }
 
-// note marks the command of some arguments as done.
+// note records that the command with these arguments was run.
 func (w verbs) note(args []string) {
 	w.t.Helper()
 	best := ""
@@ -249,7 +250,7 @@ null project delete notes
 	w.withProposals(s, run)
 }
 
-// withPeople runs the commands that need a second member, a request and a skill that waits.
+// withPeople runs the commands that need a second member, a request and a waiting skill.
 func (w verbs) withPeople(s *servertest.Server, run func(kind, stdin string, args ...string) string) {
 	t := w.t
 	invitation := run("object", "", "invite", "create", "viewer")
@@ -372,7 +373,8 @@ func (w verbs) withDatabase() {
 	run("object", "backup", "restore", backup, "--data", filepath.Join(w.dir, "restored"))
 }
 
-// serves starts a server with --json. It prints one document when it serves, and nothing more until it ends.
+// serves starts a server with --json. The server must print one document when it is ready, and nothing more until it
+// ends.
 func (w verbs) serves() {
 	t := w.t
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data")}
@@ -424,7 +426,7 @@ func (w verbs) withPolicyService() {
 	}
 }
 
-// - is stdout wherever a command writes a file, and stdin wherever it reads one.
+// For every command that writes a file, - means stdout. For every command that reads a file, - means stdin.
 func TestDash_StdoutAndStdin(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "greet")

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Without a broker the other APIs work, and /health and the metrics report that Kafka is not connected.
+// Without a broker the other APIs must work. /health and the metrics must report that Kafka is not connected.
 func TestKafka_NoBroker_OtherAPIsWork(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--token", kafkaToken, "--script-runtime", "--kafka-brokers", "127.0.0.1:1")
@@ -42,12 +42,12 @@ func TestKafka_NoBroker_OtherAPIsWork(t *testing.T) {
 	p.Script(t, "output 1").Run(t)
 }
 
-// A second server joins while requests run, and the first one stops. Partitions move twice; every request succeeds once,
-// in the order of its session.
+// A second server joins while requests run, and then the first one stops, so partitions move twice. Every request must
+// succeed once, in the order of its session.
 func TestKafka_Rebalance_EveryRequestSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
-	flags := append(k.flags()[2:], "--database", storetest.Options(t, storetest.Postgres).URL) // replicas sets the token
+	flags := append(k.flags()[2:], "--database", storetest.Options(t, storetest.Postgres).URL) // The helper replicas sets the token.
 	one := replicas(t, 1, flags...)[0]
 	one.Create(t, map[string]any{"name": "echo", "language": "javascript", "code": "export default (input) => input"})
 	one.Publish(t, "echo", "1.0.0")
@@ -84,7 +84,7 @@ func TestKafka_Rebalance_EveryRequestSucceedsOnce(t *testing.T) {
 	}
 }
 
-// A request of 20 MB is answered with an error, and the next ones run.
+// A request of 20 MB must be answered with an error, and the following requests must run.
 func TestKafka_LargeRequest_AnsweredWithError(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)

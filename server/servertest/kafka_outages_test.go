@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// numbered returns requests of a tool, in sessions by turns. The sessions are the keys of the records.
+// numbered returns numbered requests of a tool, distributed over sessions in turn. The key of a record is its session.
 func numbered(tool string, sessions, each int) (all []*kgo.Record) {
 	for n := range each {
 		for s := range sessions {
@@ -30,7 +30,7 @@ func numbered(tool string, sessions, each int) (all []*kgo.Record) {
 	return all
 }
 
-// wantNumbered checks that each request has one successful result, in the order of its session.
+// wantNumbered checks that each request has exactly one successful result, in the order of its session.
 func wantNumbered(t *testing.T, k *kafka, count int) {
 	t.Helper()
 	k.await(t, "every result comes", func() bool { return len(k.seen["results"]) >= count })
@@ -52,8 +52,8 @@ func wantNumbered(t *testing.T, k *kafka, count int) {
 
 var kafkaEcho = map[string]any{"name": "echo", "language": "javascript", "code": "export default (input) => input"}
 
-// The broker stops while requests run. /health and the metrics report it, and the other APIs work. When the broker is back,
-// every request gets one result.
+// The broker stops while requests run. /health and the metrics must report this, and the other APIs must work. When the
+// broker is back, every request must get one result.
 func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -99,8 +99,8 @@ func TestKafka_BrokerEndsInMidRun_OneResultEach(t *testing.T) {
 	}
 }
 
-// A slow tool does not delay the results of other sessions in its partition, even if there are more requests than the server
-// keeps for one partition.
+// A slow tool must not delay results of other sessions in its partition, even if there are more requests than the
+// server keeps for one partition.
 func TestKafka_SlowTool_OthersAreAnswered(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -126,8 +126,8 @@ func TestKafka_SlowTool_OthersAreAnswered(t *testing.T) {
 	k.await(t, "the slow tool is answered", func() bool { return len(k.seen["results"]) > len(requests) })
 }
 
-// A result that does not fit in a message, and an output that its schema refuses, are answered with an error. The runs
-// keep the outputs.
+// A result that does not fit in a message, and an output that violates the schema of results, must be answered with an
+// error. The stored runs must contain the outputs.
 func TestKafka_ResultThatCannotBePublished_RunKeepsIt(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -157,7 +157,7 @@ func TestKafka_ResultThatCannotBePublished_RunKeepsIt(t *testing.T) {
 	}
 }
 
-// Ajv accepts the requests and the results with the schemas of the existing executor, as they leave the topics.
+// Ajv must accept the requests and results in the topics, with the schemas of the existing executor.
 func TestKafka_ForeignValidator_AcceptsMessages(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -213,7 +213,7 @@ func TestKafka_ForeignValidator_AcceptsMessages(t *testing.T) {
 	}
 }
 
-// The database fails over to its standby while requests run. Each request has one successful result.
+// The database fails over to its standby while requests run. Each request must have one successful result.
 func TestKafka_DatabaseFailsOver_OneResultEach(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -231,8 +231,8 @@ func TestKafka_DatabaseFailsOver_OneResultEach(t *testing.T) {
 	wantNumbered(t, k, len(requests))
 }
 
-// Two servers whose clocks differ by a minute share the requests. Neither interrupts the runs of the other, and each
-// request has one successful result.
+// Two servers whose clocks differ by a minute share the requests. Neither server may interrupt runs of the other, and
+// each request must have one successful result.
 func TestKafka_ClocksApart_OneResultEach(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// writeCertificate writes a certificate for this machine, and its key with the certificate, in PEM.
+// writeCertificate writes a certificate for this machine, and a file with its key and the certificate, both in PEM.
 func writeCertificate(t *testing.T, dir string) (certificate, both string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -52,8 +52,8 @@ func writeCertificate(t *testing.T, dir string) (certificate, both string) {
 	return certificate, both
 }
 
-// A broker with TLS accepts each mechanism of SASL. With a wrong password the server says that it is not connected, and
-// why.
+// A broker with TLS accepts each SASL mechanism. With a wrong password, the server must report that it is not
+// connected, and the reason.
 func TestKafka_TLSAndSASL(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)

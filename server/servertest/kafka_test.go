@@ -17,15 +17,15 @@ import (
 
 const kafkaToken = "a-token-that-is-long-enough-to-be-one"
 
-// kafka is a real broker with the topics of one test.
+// kafka is a connection to a real broker, with the topics of one test.
 type kafka struct {
 	brokers string
 	prefix  string
-	client  *kgo.Client // produces, and reads the results of committed transactions
+	client  *kgo.Client // client that produces requests and reads the results of committed transactions
 	seen    map[string][]*kgo.Record
 }
 
-// withKafka connects to the broker of scripts/kafka.sh.
+// withKafka connects to the broker that scripts/kafka.sh has started.
 func withKafka(t *testing.T) *kafka {
 	t.Helper()
 	brokers := os.Getenv("ATELIER_TEST_KAFKA")
@@ -51,7 +51,7 @@ func (k *kafka) connect(t *testing.T, brokers string) {
 	t.Cleanup(k.client.Close)
 }
 
-// flags returns the flags of a server that works with the topics of the test.
+// flags returns the flags of a server that uses the topics of the test.
 func (k *kafka) flags() []string {
 	return []string{
 		"--token", kafkaToken, "--kafka-brokers", k.brokers, "--kafka-requests", k.prefix + "requests", "--kafka-results", k.prefix + "results",
@@ -122,8 +122,8 @@ func kafkaServer(t *testing.T, k *kafka, data string, more ...string) *servertes
 	return p
 }
 
-// An answer has the same form as its request. An invalid request is copied to the dead letter topic, and answered if it has
-// the fields that an answer needs.
+// An answer has the same form as its request. An invalid request is copied to the dead letter topic. It is also
+// answered if it has the fields that an answer needs.
 func TestKafka(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -208,8 +208,8 @@ func TestKafka(t *testing.T) {
 	}
 }
 
-// After five kills under load every request has exactly one result, and the results of a session have the order of their
-// requests.
+// After five kills under load, every request must have exactly one result, and the results of a session must have the
+// order of the requests.
 func TestKafka_Killed_OneResultEach(t *testing.T) {
 	t.Parallel()
 	k := withKafka(t)
@@ -245,7 +245,7 @@ func TestKafka_Killed_OneResultEach(t *testing.T) {
 			t.Errorf("%s has two results", id)
 		}
 		ids[id] = true
-		if one.Status != "success" { // it ran when the server was killed, and may not run twice
+		if one.Status != "success" { // The request ran when the server was killed, and must not run twice.
 			continue
 		}
 		n, _ := one.Payload["n"].(float64)

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// After kill -9 under load, every answered run has its outcome and every other run is interrupted.
+// After kill -9 under load, every answered run must have its outcome, and every other run must be interrupted.
 func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -22,7 +22,7 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 
 	var mu sync.Mutex
 	answered, accepted := map[string]string{}, map[string]bool{}
-	for range 3 { // accepted, and certainly not finished by then
+	for range 3 { // These runs are accepted, and cannot finish before the kill.
 		accepted[p.Start(t, "print begun\nwait")] = true
 	}
 	var clients sync.WaitGroup
@@ -34,7 +34,7 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 				answer, err := p.Try(t.Context(), "POST", "/api/v1/code-agents/kept/execute",
 					map[string]any{"version": "1.0.0", "input": map[string]any{"n": client*1_000_000 + n}})
 				if err != nil || answer.Status != 200 {
-					return // the server has ended
+					return // The server has ended.
 				}
 				mu.Lock()
 				answered[answer.Run(t).RunID] = want
@@ -81,8 +81,8 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 	t.Logf("%d runs were answered before the kill", len(answered))
 }
 
-// After a signal, a run that ends within the grace period is answered. A longer one is interrupted, stored and answered
-// too.
+// After a signal, a run that ends within the grace period must be answered. A longer run must be interrupted and
+// stored, and its request must be answered too.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -108,7 +108,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	go ask("wait", long)
 	servertest.Eventually(t, "two runs run", running(2))
-	go ask("sleep 3s\noutput \"done\"", short) // long enough to be observed, and well within the grace period
+	go ask("sleep 3s\noutput \"done\"", short) // The run is long enough to be observed, but ends well within the grace period.
 	servertest.Eventually(t, "three runs run", running(3))
 	p.Signal(t, os.Interrupt)
 	if got := <-short; got.err != nil || string(got.answer.Run(t).Output) != `"done"` {
@@ -129,7 +129,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 }
 
-// A retry with the same Idempotency-Key ran the program a second time when the server had been killed in between.
+// Regression: if the server had been killed, a retry with the same Idempotency-Key ran the program a second time.
 func TestRetryAfterKill_SameIdempotencyKey_OneRun(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -140,7 +140,7 @@ func TestRetryAfterKill_SameIdempotencyKey_OneRun(t *testing.T) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = p.Try(t.Context(), "POST", "/api/v1/execute", servertest.ScriptBody("print begun\nwait"), key) // it is killed
+		_, _ = p.Try(t.Context(), "POST", "/api/v1/execute", servertest.ScriptBody("print begun\nwait"), key) // Ignore the error: the server is killed during this request.
 	}()
 	var list struct{ Items []servertest.Run }
 	for len(list.Items) == 0 {

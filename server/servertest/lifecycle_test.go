@@ -55,7 +55,7 @@ func TestAgentFromCreationToDeletion(t *testing.T) {
 	if got := s.Want(t, 200, "GET", path+"forecast", nil).Header.Get("Atelier-Renamed"); got != "" {
 		t.Errorf("the present name is told to be %q", got)
 	}
-	// A former name still works everywhere, and the answer contains the current name.
+	// A former name of an agent must still work everywhere, and the answer must contain the current name.
 	for _, ask := range []struct {
 		method, route string
 		body          any
@@ -100,7 +100,7 @@ func TestAgentFromCreationToDeletion(t *testing.T) {
 	s.Want(t, 404, "POST", path+"nobody/restore", nil)
 }
 
-// Lists search the code on request and find unused agents.
+// A list can search in the code, and can select unused agents.
 func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -132,7 +132,7 @@ func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	}
 }
 
-// The list is sorted by update, newest first, page by page.
+// The list must be sorted by the time of the update, newest first, on all pages.
 func TestAgentsByUpdate(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

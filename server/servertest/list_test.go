@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// Regression: an agent with only pre-releases appeared among the published ones, but with the state draft.
+// Regression: an agent with only pre-releases was listed among the published agents, but with the state draft.
 func TestListSaysTheStateItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -1,7 +1,7 @@
 //go:build live
 
-// Tests against a real language model. They are no part of make test, which cannot have one: go test -tags live
-// ./server/servertest -run RealModel
+// These tests use a real language model. They are not part of make test, because it has no model. To run them: go test
+// -tags live ./server/servertest -run RealModel
 package servertest_test
 
 import (

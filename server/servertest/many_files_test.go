@@ -10,8 +10,8 @@ import (
 
 const mostFiles = 500
 
-// An agent with the maximum number of files can be saved, published and exported to another server under the same
-// digest. Engines that read all files run it. One file more is rejected by name.
+// An agent with the maximum number of files can be saved and published, and exported to another server with the same
+// digest. All engines can run it. An agent with one file more must be rejected by name.
 func TestAgentsOfFiveHundredFiles(t *testing.T) {
 	t.Parallel()
 	s, other := servertest.New(t), servertest.New(t)

@@ -23,7 +23,7 @@ func asking(t *testing.T) *servertest.Server {
 	return s
 }
 
-// runToken returns a token that may run agents and approve nothing.
+// runToken returns a token with the scope run only, so it cannot approve.
 func runToken(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	var token struct{ Secret string }
@@ -117,7 +117,8 @@ func TestMCP_Approval_ClientWithoutForms_GetsTheAddress(t *testing.T) {
 	}
 }
 
-// Code that the gate escalates waits as a tool does, and answers with its output afterwards.
+// If the gate escalates code, the call must wait in the same way as a tool. After the approval it must answer with the
+// output.
 func TestMCP_ExecuteCode_Escalated_Waits(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -150,7 +151,7 @@ func TestMCP_Approval_ForeignState_Refused(t *testing.T) {
 	s := asking(t)
 	s.Create(t, map[string]any{"name": "other", "language": "javascript", "code": "export default () => 1"})
 	s.Publish(t, "other", "1.0.0")
-	waits := waitingRun(t, s.Client, "asks", map[string]any{"n": 1}).RunID // began over REST
+	waits := waitingRun(t, s.Client, "asks", map[string]any{"n": 1}).RunID // This run was started with the REST API.
 	client := connectMCPAs(t, s, s.Token, "/mcp", nil)
 	for tool, state := range map[string]string{"asks": waits, "other": waits} {
 		_, err := client.CallTool(t.Context(), &mcp.CallToolParams{

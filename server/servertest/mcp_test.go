@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// bearer sends a token with every request.
+// bearer is an HTTP transport that sends a token with every request.
 type bearer struct{ token string }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,15 +29,15 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return connections.RoundTrip(r)
 }
 
-// connections opens few enough connections to one server that each sends its header within the time that the server
-// gives it, also on a busy machine.
+// connections limits the number of connections to one server. Each connection can then send its header within the time
+// that the server allows, even on a busy machine.
 var connections = func() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // its type in net/http
+	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // DefaultTransport has this type in net/http.
 	t.MaxConnsPerHost = 200
 	return t
 }()
 
-// mcpClient is a session of the official client. Messages holds the messages that the server sent unrequested.
+// mcpClient is a session of the official client. Messages contains the messages that the server sent without a request.
 type mcpClient struct {
 	*mcp.ClientSession
 	mu       sync.Mutex
@@ -46,16 +46,16 @@ type mcpClient struct {
 	changed  chan struct{}
 }
 
-// connectMCP opens a session in the newest common revision, or in a given older one.
+// connectMCP opens a session in the newest protocol revision that both sides support, or in a given older one.
 func connectMCP(t *testing.T, s *servertest.Server, path string, revision ...string) *mcpClient {
 	t.Helper()
 	return connectMCPAs(t, s, s.Token, path, nil, revision...)
 }
 
-// elicit is the person at a client who answers forms.
+// elicit simulates the person at a client who fills in forms.
 type elicit = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
 
-// connectMCPAs opens a session with a token. With answer the client can show forms.
+// connectMCPAs opens a session with a token. If answer is set, the client can show forms.
 func connectMCPAs(t *testing.T, s *servertest.Server, token, path string, answer elicit, revision ...string) *mcpClient {
 	t.Helper()
 	c := &mcpClient{changed: make(chan struct{}, 16)}
@@ -156,7 +156,7 @@ func TestMCP_FailingProgram_ErrorResultWithTypeAndLine(t *testing.T) {
 	}
 }
 
-// The program goes on only when the client has received its progress and log message.
+// The program continues only after the client has received its progress and its log message.
 func TestMCP_ProgressAndLogs_ArriveWhileTheProgramRuns(t *testing.T) {
 	t.Parallel()
 	received := make(chan struct{})
@@ -267,7 +267,7 @@ func TestMCP_ToolSet_SameToolsAfterNewerVersions(t *testing.T) {
 	s.Want(t, 404, "POST", "/mcp/sets/daily", map[string]any{})
 }
 
-// rawTools lists tools without a client, in the revision without sessions.
+// rawTools lists tools without an MCP client, in the protocol revision without sessions.
 func rawTools(t *testing.T, s *servertest.Server, path, cursor string) servertest.Answer {
 	t.Helper()
 	params := map[string]any{"_meta": map[string]any{
@@ -305,7 +305,7 @@ func TestMCP_ToolSet_DeletedAgent_OthersStay(t *testing.T) {
 	}
 }
 
-// More tools than a page has are listed by cursor, each once.
+// If there are more tools than fit on a page, the cursor must list each of them once.
 func TestMCP_ManyTools_ListedByCursor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -328,7 +328,7 @@ func TestMCP_ManyTools_ListedByCursor(t *testing.T) {
 	for _, tool := range append(first.Tools, second.Tools...) {
 		names[tool.Name] = true
 	}
-	if len(names) != count+1 { // and execute_code
+	if len(names) != count+1 { // The additional tool is execute_code.
 		t.Errorf("listed are %d different tools", len(names))
 	}
 	if _, err := c.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "nonsense"}); err == nil {
@@ -336,7 +336,8 @@ func TestMCP_ManyTools_ListedByCursor(t *testing.T) {
 	}
 }
 
-// Texts of an author stay texts: control characters and long texts are refused, and no text leaves its tool.
+// Texts of an author must stay texts: control characters and long texts are refused, and no text may appear outside of
+// its tool.
 func TestMCP_HostileDescription_StaysInItsTool(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -436,7 +437,7 @@ func TestMCP_ExecuteCode_EachLanguage(t *testing.T) {
 	}
 }
 
-// Hints in _meta choose the runtime of tools and of programs that the client sends. Unknown ones are refused.
+// Hints in _meta influence the runtime of tools, and of programs that the client sends. Unknown hints must be refused.
 func TestMCP_Hints_ChooseTheRuntime(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -469,7 +470,7 @@ func TestMCP_Hints_ChooseTheRuntime(t *testing.T) {
 	}
 }
 
-// A session that has set a level receives the log messages of the programs that it sends.
+// A session that has set a log level must receive the log messages of the programs that it sends.
 func TestMCP_ExecuteCode_SessionWithALevel_GetsLogs(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -521,7 +522,7 @@ func TestMCP_BadBody_Refused(t *testing.T) {
 	for _, body := range []string{"{", "[]", `{"a":1}`, "1", `"x"`, "null"} {
 		s.Want(t, 400, "POST", "/mcp", body, accept)
 	}
-	s.Want(t, 400, "POST", "/mcp", `{"a":1}`, servertest.Headers{"Accept": "application/json, text/event-stream"}) // without a revision
+	s.Want(t, 400, "POST", "/mcp", `{"a":1}`, servertest.Headers{"Accept": "application/json, text/event-stream"}) // The request has no header with the protocol revision.
 	s.Want(t, 413, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"x","params":[`+strings.Repeat("[],", 1_000_000)+`[]]}`, accept)
 	s.Want(t, 415, "POST", "/mcp", "{}", accept, servertest.Headers{"Content-Type": "text/plain"})
 }
@@ -554,7 +555,8 @@ func TestMCP_ClientGoesAway_RunIsCancelled(t *testing.T) {
 	servertest.Eventually(t, "the run is cancelled", status("cancelled"))
 }
 
-// TestMCP_LargeOutput_ArrivesOrIsATypedError: a result of almost 16 MiB arrives whole, and a larger one is an error of the run.
+// TestMCP_LargeOutput_ArrivesOrIsATypedError checks that a result of almost 16 MiB arrives completely, and that a
+// larger result is an error of the run.
 func TestMCP_LargeOutput_ArrivesOrIsATypedError(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -572,7 +574,8 @@ func TestMCP_LargeOutput_ArrivesOrIsATypedError(t *testing.T) {
 	}
 }
 
-// TestMCP_ManyParallelCalls_EachHasATypedAnswer: a call succeeds, or is refused with the time to wait.
+// TestMCP_ManyParallelCalls_EachHasATypedAnswer checks that each call either succeeds, or is refused with the time to
+// wait.
 func TestMCP_ManyParallelCalls_EachHasATypedAnswer(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -663,8 +666,8 @@ func TestToolsetCommand_PutListShowDelete(t *testing.T) {
 	}
 }
 
-// TestMCP_ManySessions_OldestEnds: each session takes memory until it times out, so a workspace has a limited number. A
-// client whose session ended begins a new one.
+// TestMCP_ManySessions_OldestEnds checks that the number of sessions of a workspace is limited, because each session
+// uses memory until it times out. A client whose session ended must be able to start a new one.
 func TestMCP_ManySessions_OldestEnds(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -691,7 +694,7 @@ func TestMCP_ManySessions_OldestEnds(t *testing.T) {
 	}
 }
 
-// TestMCP_CodeMode_FindsAndRunsTools: a model finds two tools by words and calls both in one program.
+// TestMCP_CodeMode_FindsAndRunsTools checks that a model can find two tools by words, and call both in one program.
 func TestMCP_CodeMode_FindsAndRunsTools(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -13,18 +13,19 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// mostMemory is the maximum memory of a server with default settings, whatever its clients send at once.
+// mostMemory is the maximum memory of a server with default settings, regardless of the requests that clients send at
+// the same time.
 const mostMemory = 1 << 30
 
-// 200 clients with one token send bodies whose decoded form is fifty times their text, to routes with and without a
-// run.
+// 200 clients with one token send bodies that use fifty times their size when they are decoded. They send them to
+// routes that start a run and to other routes.
 func TestHostileBodies_FixedMemory(t *testing.T) {
 	t.Parallel()
 	p := servertest.Spawn(t, t.TempDir(), "--script-runtime", "--token", "a-token-that-is-long-enough-to-be-one")
 	p.Token = "a-token-that-is-long-enough-to-be-one"
 	const size = 77 << 20 / 10
 	arrays := strings.Repeat("[],", size/3) + "[]"
-	sparse := strings.Repeat("[],     ", size/8-5000) + "[]" // the maximum number of values in a body
+	sparse := strings.Repeat("[],     ", size/8-5000) + "[]" // The body has the maximum number of values.
 	objects := strings.Repeat(`{"a":0},`, 330_000) + strings.Repeat(" ", size-8*330_000) + "{}"
 	numbers := strings.Repeat("1,", size/2) + "1"
 	text := strings.Repeat("x", size)
@@ -84,7 +85,8 @@ func TestHostileBodies_FixedMemory(t *testing.T) {
 	}
 }
 
-// holdTo kills the server when it exceeds a memory limit, as a control group would. Call stop to end the check.
+// holdTo kills the server when it exceeds a memory limit, as a control group would do. The caller must call stop to end
+// this check.
 func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 	t.Helper()
 	ended, joined := make(chan struct{}), make(chan struct{})
@@ -100,7 +102,7 @@ func holdTo(t *testing.T, p *servertest.Process, most int64) (stop func()) {
 			}
 			if took := memory(t, p.PID(), "VmRSS"); took > most {
 				t.Errorf("the server was killed at %d MiB", took>>20)
-				_ = p.Kill() // the process may have ended
+				_ = p.Kill() // Ignore the error: the process may have ended.
 				return
 			}
 		}

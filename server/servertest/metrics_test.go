@@ -23,7 +23,7 @@ func metricOf(t *testing.T, s *servertest.Server, name string) (value float64, h
 	return value, regexp.MustCompile(`(?m)^# HELP ` + name + ` \S.+\.`).Match(text)
 }
 
-// Operators see from the metrics how much space is left and how old the runs are.
+// The metrics must show operators how much disk space is left and how old the runs are.
 func TestMetrics_StorageOfServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

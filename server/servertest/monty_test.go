@@ -19,7 +19,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestMonty_PublishedAgent_RunsAndCallsAnother publishes an agent for Monty, which calls another agent.
+// TestMonty_PublishedAgent_RunsAndCallsAnother publishes an agent with the runtime Monty, which calls another agent.
 func TestMonty_PublishedAgent_RunsAndCallsAnother(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": montytest.Program(t)}))
@@ -38,8 +38,9 @@ func TestMonty_PublishedAgent_RunsAndCallsAnother(t *testing.T) {
 	}
 }
 
-// TestMonty_WaitsForApproval_ContinuesAfterRestart stops the server while a program waits for the approval of a run that
-// it has called. Another process continues the program at its call, with its variables and without repeating its output.
+// TestMonty_WaitsForApproval_ContinuesAfterRestart stops the server while a program waits for the approval of a run
+// that it has called. Another process must continue the program at this call, with its variables, and without repeating
+// its output.
 func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
@@ -96,8 +97,8 @@ func TestMonty_WaitsForApproval_ContinuesAfterRestart(t *testing.T) {
 	}
 }
 
-// startedAnHourAgo changes the records of runs, as if the server had been stopped for an hour. A continued program has its
-// whole time again.
+// startedAnHourAgo changes the records of runs as if the server had been stopped for an hour. A program that is
+// continued must have its whole time limit again.
 func startedAnHourAgo(t *testing.T, data string, ids ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(data, "atelier.db"))
@@ -116,8 +117,8 @@ func startedAnHourAgo(t *testing.T, data string, ids ...string) {
 	}
 }
 
-// TestMonty_WaitsForApproval_ApprovedRunStarts expects that a waiting program returns the only slot and its place in the
-// quota, and that a second one is refused when too many wait.
+// TestMonty_WaitsForApproval_ApprovedRunStarts checks that a waiting program returns the only slot and its reservation
+// in the quota. If too many programs wait, another one must be refused.
 func TestMonty_WaitsForApproval_ApprovedRunStarts(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"monty": montytest.Program(t), "concurrency": "1", "quota-concurrent-runs": "1"}))
@@ -132,7 +133,7 @@ func TestMonty_WaitsForApproval_ApprovedRunStarts(t *testing.T) {
 		return s.Want(t, http.StatusAccepted, http.MethodPost, "/api/v1/code-agents/patient/execute?version=1.0.0", map[string]any{"input": map[string]any{"n": n}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
 	}
 	waiting := map[int]string{}
-	for n := range 4 { // as many as wait for one slot
+	for n := range 4 { // This is the maximum number of programs that may wait for one slot.
 		waiting[n] = start(n)
 		servertest.Eventually(t, "the program waits", func() bool {
 			return strings.Contains(string(s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+waiting[n]+"/events", nil).Body), `"awaiting_approval"`)
@@ -164,8 +165,8 @@ func TestMonty_WaitsForApproval_ApprovedRunStarts(t *testing.T) {
 	}
 }
 
-// TestFeatures_MissingInRuntime_RefusedWithField expects a refusal that names the runtime, the field and the runtimes
-// that have the feature, and the features of each runtime in the list.
+// TestFeatures_MissingInRuntime_RefusedWithField expects an error that names the runtime, the field and the runtimes
+// that have the feature. It also expects the features of each runtime in the list of runtimes.
 func TestFeatures_MissingInRuntime_RefusedWithField(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

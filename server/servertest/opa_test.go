@@ -41,7 +41,7 @@ func startOPA(t *testing.T, policy string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // may have ended
+		_ = cmd.Process.Kill() // Ignore the error: the process may have ended.
 		_ = cmd.Wait()
 	})
 	url := "http://" + address
@@ -70,12 +70,13 @@ func setPolicy(t *testing.T, url, policy string) {
 
 const (
 	denyOne = "package soma\n\ndefault allow := false\n\nallow if {\n\tinput.action == \"tool.execute\"\n\tinput.resource != \"denied\"\n}\n"
-	// allowAPI asks for what the first request said about its program.
+	// allowAPI is a policy that allows a run only with the facts about the program that the first request contained.
 	allowAPI = "package soma\n\ndefault allow := false\n\nallow if {\n\tinput.context.metadata.language == \"javascript\"\n\tinput.context.metadata.trigger == \"api\"\n}\n"
 	noRule   = "package other\n\nallow := true\n"
 )
 
-// A real policy service denies one agent. The request is kept, submitted again after the policy changed, and runs once.
+// A real policy service denies one agent. The request is stored and submitted again after the policy has changed. It
+// must run once.
 func TestPolicyService_Denied_ResubmittedOnce(t *testing.T) {
 	t.Parallel()
 	url := startOPA(t, denyOne)
@@ -178,7 +179,7 @@ func TestPolicyService_SlowOrNonsense_DeniedAndKept(t *testing.T) {
 	close(over)
 }
 
-// A blocked request expires unless it is submitted again.
+// A blocked request must expire if it is not submitted again.
 func TestPolicyService_BlockedRequest_Expires(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64

@@ -84,7 +84,7 @@ func (api apiDescription) gather(text json.RawMessage, into map[string]json.RawM
 	}
 }
 
-// The description of every operation is complete: texts, examples, errors and pages.
+// The description of every operation must be complete: texts, examples, errors and pages.
 func TestOperations_Described(t *testing.T) {
 	t.Parallel()
 	api := describedBy(t, servertest.New(t))
@@ -105,8 +105,8 @@ func TestOperations_Described(t *testing.T) {
 	}
 }
 
-// unkeyed lists the POST operations without an Idempotency-Key: they change nothing, their answer has a secret that must not
-// be stored, or their clients do not know the header. PUT, PATCH and DELETE may be repeated as they are.
+// unkeyed lists the POST operations without an Idempotency-Key. They change nothing, or their answer has a secret that
+// must not be stored, or their clients do not know the header. PUT, PATCH and DELETE may be repeated without a key.
 var unkeyed = []string{
 	"readInvitation", "explainRoute", "validate", "tryRules", "format", "infer", "assistFix", "assistGenerate", "assistChange", "assistTool", "assistExplain", "assistComplete", "assistReview", "runTests", "resolveReferences", "validateSkillCode", "listPriors",
 	"openSession", "acceptInvitation", "createToken", "createInvitation",
@@ -158,7 +158,8 @@ func (api apiDescription) incomplete(method, path string, op apiOperation) (faul
 	return append(faults, api.unpaged(method, op)...)
 }
 
-// unexemplified says which example a successful answer lacks. Archives are binary and need none.
+// unexemplified returns the name of the example that a successful answer lacks. Archives are binary, so they need no
+// example.
 func (api apiDescription) unexemplified(op apiOperation) (faults []string) {
 	described, exemplified := false, false
 	for status, answer := range op.Responses {
@@ -182,7 +183,7 @@ func (api apiDescription) unexemplified(op apiOperation) (faults []string) {
 	return faults
 }
 
-// unpaged says what a list lacks: pages, or the statement that it is complete.
+// unpaged returns what the description of a list lacks: pages, or the statement that the list is complete.
 func (api apiDescription) unpaged(method string, op apiOperation) []string {
 	text := op.Responses["200"].Content["application/json"].Schema
 	if method != "GET" || len(text) == 0 {
@@ -214,7 +215,8 @@ func (api apiDescription) unpaged(method string, op apiOperation) []string {
 	return nil
 }
 
-// Each list that has pages gives the same items page by page as whole, and refuses the cursor of another list.
+// A list with pages must give the same items page by page as in a single answer. It must refuse the cursor of another
+// list.
 func TestLists_PageByPage_Same(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -248,7 +250,7 @@ func TestLists_PageByPage_Same(t *testing.T) {
 			p := list(path + "limit=1&cursor=" + url.QueryEscape(cursor))
 			items, cursor = append(items, p.Items...), p.NextCursor
 		}
-		used := regexp.MustCompile(`,"lastUsedAt":"[^"]*"`) // by the requests in between
+		used := regexp.MustCompile(`,"lastUsedAt":"[^"]*"`) // The requests in between have changed this time.
 		if got, want := used.ReplaceAllString(fmt.Sprintf("%s", items), ""), used.ReplaceAllString(fmt.Sprintf("%s", whole.Items), ""); got != want || whole.NextCursor != "" {
 			t.Errorf("%s: page by page %d of %d items\n%s\n%s", path, len(items), len(whole.Items), got, want)
 		}
@@ -258,7 +260,7 @@ func TestLists_PageByPage_Same(t *testing.T) {
 	}
 }
 
-// Answers match their description, even if they are empty: an object is never null.
+// Answers must match their description even if they are empty: an object is never null.
 func TestAnswers_FitTheirDescription(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

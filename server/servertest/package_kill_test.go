@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestPackages_Killed kills a server with SIGKILL in the middle of a download. The next
-// server installs the packages and removes what is left.
+// TestPackages_Killed kills a server with SIGKILL in the middle of a download. The next server must install the
+// packages and remove the incomplete files.
 func TestPackages_Killed(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-that-is-long-enough-to-be-one"
@@ -29,7 +29,7 @@ func TestPackages_Killed(t *testing.T) {
 		_, _ = w.Write(content[:len(content)/2])
 		_ = http.NewResponseController(w).Flush()
 		reached <- struct{}{}
-		<-r.Context().Done() // until the server is killed
+		<-r.Context().Done() // Wait until the server is killed.
 	})
 	flags := []string{"--token", token, "--python-index", index.Simple(), "--uv", packagestest.UV(t), "--packages-dir", dir}
 	p := servertest.Spawn(t, data, flags...)

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestPackages_Search finds packages by name with their versions. Rules of the server leave out versions, and an index
-// that is down has its own error.
+// TestPackages_Search finds packages by name, with their versions. Rules of the server must omit versions, and an
+// unavailable index must have its own error.
 func TestPackages_Search(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, shouting())
@@ -63,7 +63,8 @@ func TestPackages_Search(t *testing.T) {
 	}
 }
 
-// TestPackages_Types checks that an editor gets the types of installed packages, and first those that the program requires.
+// TestPackages_Types checks that an editor gets the types of installed packages. The packages that the program itself
+// names must come first.
 func TestPackages_Types(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
@@ -92,8 +93,8 @@ func TestPackages_Types(t *testing.T) {
 	}
 }
 
-// TestPackages_Collect lists and removes what no version and no recent draft uses: installations and archives. What a
-// version uses stays. A workspace cannot have more than its quota.
+// TestPackages_Collect lists and removes installations and archives that no version and no recent draft uses. Packages
+// of versions must stay. A workspace must not exceed its quota.
 func TestPackages_Collect(t *testing.T) {
 	t.Parallel()
 	large := packagestest.Wheel{Name: "large", Version: "1.0.0", Files: map[string]string{"large.txt": strings.Repeat("0123456789abcdef", 90<<10)}}
@@ -142,7 +143,7 @@ func TestPackages_Collect(t *testing.T) {
 				t.Errorf("%s: %+v", dry, one)
 			}
 		}
-		// the archive of large never was installed, and that of greetings is free when its installation is gone
+		// The archive of large was never installed. The archive of greetings is unused after its installation was removed.
 		if found.Locks != 1 || archives != 2 || found.DryRun != (dry == "true") {
 			t.Errorf("%s: %+v", dry, found)
 		}

@@ -17,7 +17,7 @@ import (
 // TestPackages_SlowIndex_TimeNotCharged checks that waiting for packages does not count towards a program's time limit.
 func TestPackages_SlowIndex_TimeNotCharged(t *testing.T) {
 	t.Parallel()
-	const limit = 1000 // milliseconds
+	const limit = 1000 // time limit of the program in milliseconds
 	wheel := shouting()
 	index := packagestest.NewIndex(t, wheel)
 	open := make(chan struct{})
@@ -36,7 +36,7 @@ func TestPackages_SlowIndex_TimeNotCharged(t *testing.T) {
 		"limits": map[string]any{"timeoutMs": limit},
 	})
 	began := time.Now()
-	time.AfterFunc(2*limit*time.Millisecond, func() { close(open) }) // the index is slow: that is the case of this test
+	time.AfterFunc(2*limit*time.Millisecond, func() { close(open) }) // The index is slow on purpose.
 	run := s.Execute(t, "loud", "draft", map[string]any{})
 	if !run.Success || string(run.Output) != `"A"` {
 		t.Errorf("after %v: %+v", time.Since(began), run.Error)
@@ -46,8 +46,9 @@ func TestPackages_SlowIndex_TimeNotCharged(t *testing.T) {
 	}
 }
 
-// TestPackages_Renewed_OtherDigest publishes one program with one list twice. The code has one digest, but the
-// versions have two, because their exact packages differ, and the approver of the second reads which.
+// TestPackages_Renewed_OtherDigest publishes one program with the same package list twice. The code has one digest, but
+// the versions have two, because their exact packages differ. The approver of the second version must see which
+// packages differ.
 func TestPackages_Renewed_OtherDigest(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
@@ -73,7 +74,7 @@ func TestPackages_Renewed_OtherDigest(t *testing.T) {
 	}
 }
 
-// TestMCP_ExecuteCode_Packages_Installed runs code of a model with a package.
+// TestMCP_ExecuteCode_Packages_Installed runs code with a package that an MCP client sends.
 func TestMCP_ExecuteCode_Packages_Installed(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, shouting())

@@ -38,7 +38,7 @@ func TestPackages_Credentials(t *testing.T) {
 		s.Want(t, 200, "PUT", "/api/v1/secrets/"+name, map[string]string{"value": value})
 	}
 	wrong := strings.Replace(python.Simple(), "//", "//ada:"+password+"-wrong@", 1)
-	for range 2 { // without a password, and with a wrong one
+	for range 2 { // The first round has no password, and the second one has a wrong password.
 		want(503, "POST", "/code-agents/loud/packages/resolve", `{}`)
 		want(503, "POST", "/code-agents/polite/packages/resolve", `{}`)
 		secret("PIP_INDEX_URL", wrong)

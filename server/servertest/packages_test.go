@@ -28,8 +28,8 @@ func shouting() packagestest.Wheel {
 
 const greeter = "import greetings\n\ndef main(name):\n    return {'text': greetings.greet(name), 'version': greetings.VERSION}\n"
 
-// TestPackages_Python runs and publishes an agent with a package. The version keeps its packages: after a restart it runs
-// without the index, although the draft's list allows a newer version.
+// TestPackages_Python runs and publishes an agent with a package. The version keeps its exact packages: after a restart
+// it runs without the index, although the draft's list allows a newer version of the package.
 func TestPackages_Python(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
@@ -67,8 +67,8 @@ func TestPackages_Python(t *testing.T) {
 	}
 }
 
-// TestPackages_NPM runs and publishes an agent with an npm package in both engines of JavaScript, and runs the versions
-// after a restart without the registry.
+// TestPackages_NPM runs and publishes an agent with an npm package in both JavaScript engines. After a restart, the
+// versions must run without the registry.
 func TestPackages_NPM(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t)
@@ -102,8 +102,9 @@ func TestPackages_NPM(t *testing.T) {
 	}
 }
 
-// TestPackages_Versions runs two versions with different majors of a package side by side. The difference, the bill of
-// materials and the list of installations name them. What no version and no recent draft uses is removed.
+// TestPackages_Versions runs two versions with different major versions of a package. The comparison, the bill of
+// materials and the list of installations must name them. Packages that no version and no recent draft uses must be
+// removed.
 func TestPackages_Versions(t *testing.T) {
 	t.Parallel()
 	model := func(version string) packagestest.Wheel {
@@ -144,8 +145,8 @@ func TestPackages_Versions(t *testing.T) {
 	}
 }
 
-// TestPackages_Refused checks that the error for a list that cannot be installed names the package and a fix, and that an
-// agent that ran before still runs.
+// TestPackages_Refused checks that the error about a list that cannot be installed names the package and a fix. An
+// agent that ran before must still run.
 func TestPackages_Refused(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, shouting())
@@ -187,7 +188,8 @@ func TestPackages_Refused(t *testing.T) {
 	}
 }
 
-// TestPackages_Inline runs inline code with packages. Without an index, packages are refused with the setting that helps.
+// TestPackages_Inline runs inline code with packages. If no index is configured, the error must name the setting that
+// helps.
 func TestPackages_Inline(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, shouting())
@@ -211,8 +213,8 @@ func TestPackages_Inline(t *testing.T) {
 	}
 }
 
-// TestPackages_Blocked refuses packages by the rules of the server, in a new draft and in a version that was published
-// before.
+// TestPackages_Blocked checks that the rules of the server apply to packages of a new draft, and of a version that was
+// published before the rules existed.
 func TestPackages_Blocked(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())
@@ -235,8 +237,8 @@ func TestPackages_Blocked(t *testing.T) {
 	}
 }
 
-// TestPackages_Files takes the packages of a program from its files: requirements.txt with hashes, pyproject.toml, and
-// package.json with its lock file, whose exact versions are kept.
+// TestPackages_Files checks that the packages of a program may come from its files: requirements.txt with hashes,
+// pyproject.toml, and package.json with its lock file, whose exact versions are used.
 func TestPackages_Files(t *testing.T) {
 	t.Parallel()
 	index := packagestest.NewIndex(t, greetings("1.0.0"), shouting())

@@ -29,7 +29,7 @@ func TestParametersAndNumbers(t *testing.T) {
 		method, path, body string
 		status             int
 		code               fault.Code
-		want               []string // in the body
+		want               []string // texts that the body must contain
 	}{
 		"status of no run":        {"GET", "/api/v1/runs?status=bogus", "", 422, fault.InvalidInput, []string{"query parameter status", "awaiting_approval", "timed_out"}},
 		"status, twice":           {"GET", "/api/v1/runs?status=failed&status=failed", "", 422, fault.InvalidInput, []string{"query parameter status"}},
@@ -87,13 +87,13 @@ func TestParametersAndNumbers(t *testing.T) {
 	t.Run("what is right passes", func(t *testing.T) {
 		s.Want(t, http.StatusOK, "GET", "/api/v1/runs?status=succeeded&limit=200&since=2026-01-01T00:00:00Z", nil)
 		s.Want(t, http.StatusOK, "GET", "/api/v1/runs?status=", nil)
-		for _, number := range []string{"1000", "1e3", "1000.0"} { // one integer, by JSON Schema
+		for _, number := range []string{"1000", "1e3", "1000.0"} { // In JSON Schema, these are the same integer.
 			s.Want(t, http.StatusOK, "POST", execute, limited(`{"timeoutMs":`+number+`}`))
 		}
 	})
 }
 
-// Every route of the description refuses a query parameter that it does not know, whatever else is in the request.
+// Every route in the description must refuse an unknown query parameter, whatever else is in the request.
 func TestQuery_UnknownParameter_BadRequestAtEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

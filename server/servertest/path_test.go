@@ -26,7 +26,7 @@ func samples(t *testing.T, c *servertest.Client) map[string]sample {
 	return all
 }
 
-// A newcomer creates an agent over HTTP, runs the draft, publishes it, runs the version and exports it as a tool.
+// A new user creates an agent over HTTP, runs the draft, publishes it, runs the version and exports it as a tool.
 func TestFromSampleToTool(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -98,7 +98,7 @@ func TestFromSampleToTool(t *testing.T) {
 	}
 }
 
-// An exported manifest contains everything needed to call the tool.
+// An exported manifest must contain everything that is needed to call the tool.
 func TestToolCalledAsItsManifestSays(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

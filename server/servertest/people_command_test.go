@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// An operator creates a workspace on the host, lets its first person in with a break-glass token, and manages its
+// An operator creates a workspace on the host, gives its first person access with a break-glass token, and manages its
 // members.
 func TestPeopleOnTheCommandLine(t *testing.T) {
 	t.Parallel()

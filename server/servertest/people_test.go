@@ -29,12 +29,12 @@ func listen(t *testing.T, s *servertest.Server, run string, who servertest.Heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = answer.Body.Close() }) // the test has read it
+	t.Cleanup(func() { _ = answer.Body.Close() }) // The test has read the stream.
 	return answer.Body
 }
 
-// Open streams end when the reader loses access: the WebSocket with a reason, the event stream without its result. The
-// run continues.
+// Open streams must end when their reader loses access: the WebSocket with a reason, and the event stream without its
+// result. The run must continue.
 func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -70,7 +70,7 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	}
 }
 
-// A token belongs to one workspace, which X-Workspace may name; any other name returns NotFound.
+// A token belongs to one workspace. X-Workspace may name this workspace; any other name must return NotFound.
 func TestATokenBelongsToOneWorkspace(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -138,8 +138,8 @@ func (b browser) me(t *testing.T) me {
 	return who
 }
 
-// An invited person signs in once by the link, and later by name and password. Their role determines their permissions
-// as soon as it changes.
+// An invited person signs in once with the link, and later with name and password. The person's permissions must change
+// as soon as the person's role changes.
 func TestAnInvitedPerson(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -208,7 +208,7 @@ func TestARoleThatGoesEndsStreams(t *testing.T) {
 	robot := servertest.Client{URL: s.URL, Token: made.Secret}
 	run := s.Start(t, "print 1\nwait")
 	events, socket := listen(t, s, run, as(grace.cookie)), robot.Stream(t, run, "")
-	s.Want(t, 204, "PATCH", "/api/v1/members/"+grace.me(t).Actor.ID, `{"role":"viewer"}`) // who may still read
+	s.Want(t, 204, "PATCH", "/api/v1/members/"+grace.me(t).Actor.ID, `{"role":"viewer"}`) // The person may still read.
 	robot.Want(t, 403, "POST", "/api/v1/runs/"+run+"/cancel", nil)
 	robot.Want(t, 200, "GET", "/api/v1/runs/"+run, nil)
 	s.Want(t, 204, "DELETE", "/api/v1/members/"+grace.me(t).Actor.ID, nil)
@@ -222,11 +222,11 @@ func TestARoleThatGoesEndsStreams(t *testing.T) {
 	s.Want(t, 200, "POST", "/api/v1/runs/"+run+"/cancel", nil)
 }
 
-// Wrong passwords count like wrong tokens, for existing and unknown names alike, also after a restart.
+// Wrong passwords must count like wrong tokens, for existing and unknown names alike, and also after a restart.
 func TestGuessedPasswords(t *testing.T) {
 	t.Parallel()
 	data, now := t.TempDir(), time.Now()
-	var passed atomic.Int64 // failures expire after a minute
+	var passed atomic.Int64 // Failures expire after a minute.
 	still := func(o *app.Options) { o.Now = func() time.Time { return now.Add(time.Duration(passed.Load())) } }
 	s := servertest.On(t, data, still)
 	join(t, s, "grace", invite(t, s, "viewer"))
@@ -345,7 +345,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	s.Want(t, 409, "DELETE", "/api/v1/members/admin", nil)
 	grace := join(t, s, "grace", invite(t, s, "administrator"))
 	grace.want(t, 204, "DELETE", "/api/v1/members/admin", nil)
-	s.Want(t, 200, "GET", "/api/v1/members", nil) // the host's own token stays valid
+	s.Want(t, 200, "GET", "/api/v1/members", nil) // The operator's own token stays valid.
 	if answer := s.Do(t, "GET", signInLink(t, s), nil, anonymous); answer.Status != 401 {
 		t.Errorf("a sign-in link for who is no member: %d %s", answer.Status, answer.Body)
 	}

@@ -17,7 +17,7 @@ import (
 
 const (
 	personal = "ada-lovelace-1815"
-	// says is a program that writes its input to all outputs of a program: stdout, log, error and result.
+	// says is a program that writes its input to all possible outputs: stdout, log, error and result.
 	says = "def main(input, ctx):\n    print('out', input['name'])\n    ctx.log('info', 'log ' + input['name'], {'name': input['name']})\n    ctx.progress(1, 2, input['name'])\n" +
 		"    if input.get('fail'):\n        raise ValueError(input['name'])\n    return {'hello': input['name']}\n"
 )
@@ -75,8 +75,8 @@ func onlyDigests(t *testing.T, s *servertest.Server, database string) {
 	}
 }
 
-// A program with pii_risk answers its caller. Its record has only digests, on both databases, also while the run waits
-// for an approval.
+// A program with pii_risk must return its values to its caller. Its record must contain only digests. This holds on
+// both databases, and also while the run waits for an approval.
 func TestPIIRisk_RecordHasOnlyDigests(t *testing.T) {
 	t.Parallel()
 	for _, database := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -108,7 +108,7 @@ func TestPIIRisk_RecordHasOnlyDigests(t *testing.T) {
 			if string(run.Output) != `{"hello":"`+personal+`"}` || run.Stdout != "out "+personal+"\n" {
 				t.Errorf("the caller gets %+v %+v", run, run.Error)
 			}
-			s.Get(t, run.RunID) // the caller may read it for a short time
+			s.Get(t, run.RunID) // The caller may read the values for a short time.
 			record := recordOf(t, s.Client, run.RunID, other)
 			if record.Status != "succeeded" || record.Provenance.OutputsHash != run.Provenance.OutputsHash || record.Stdout != "" {
 				t.Errorf("the record is %+v", record)
@@ -170,7 +170,7 @@ func TestPIIRisk_RecordHasOnlyDigests(t *testing.T) {
 func waitingDump(t *testing.T, database string) {
 	t.Helper()
 	if database == "" {
-		return // the file is searched at the end
+		return // The file of the database is searched at the end of the test.
 	}
 	for table, text := range storetest.Dump(t, database) {
 		if bytes.Contains(text, []byte(personal)) {
@@ -179,8 +179,8 @@ func waitingDump(t *testing.T, database string) {
 	}
 }
 
-// The caller of an asynchronous run with pii_risk can follow it and gets the values. Other callers cannot follow it, and a
-// later reader gets no values.
+// The caller of an asynchronous run with pii_risk can follow the run and gets the values. Other callers cannot follow
+// the run. A later reader gets no values.
 func TestPIIRisk_Followed(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

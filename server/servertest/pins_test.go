@@ -18,7 +18,7 @@ func TestPins(t *testing.T) {
 	s.Publish(t, "weather", "2.0.0")
 	body := map[string]any{"owner": "workflow:42", "label": "Morning mail", "references": []string{"weather@1.0.0", "weather@^2"}}
 	var list struct{ Items []pin }
-	for range 2 { // repeating changes nothing
+	for range 2 { // The second request must change nothing.
 		s.Want(t, 200, "PUT", "/api/v1/pins", body).Into(t, &list)
 	}
 	s.Want(t, 200, "PUT", "/api/v1/pins", map[string]any{"owner": "tools:7", "references": []string{"weather@latest"}})
@@ -54,8 +54,8 @@ func TestPins(t *testing.T) {
 	for _, wrong := range []string{"weather@9", "weather@^1", "weather", "nobody@1.0.0", "weather@draft"} {
 		refuseSuccessor(t, s, "1.0.0", wrong)
 	}
-	refuseSuccessor(t, s, "2.0.0", "weather@1.0.0") // 2.0.0 names it as its own successor
-	for range 2 {                                   // the second is answered from the stored answer
+	refuseSuccessor(t, s, "2.0.0", "weather@1.0.0") // Version 2.0.0 names 1.0.0 as its own successor.
+	for range 2 {                                   // The second request gets the stored answer of the first one.
 		answer := s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", map[string]any{"version": "1.0.0", "input": map[string]any{"city": "Ulm"}}, servertest.Headers{"Idempotency-Key": "k"})
 		if got := answer.Header.Get("Atelier-Deprecated"); got != `"weather@1.0.0 is deprecated: Wrong units \ud83d\udccf. Sorry. Use weather@2.0.0 instead."` {
 			t.Errorf("the run says %q", got)
@@ -107,7 +107,7 @@ func TestForcedDeletion(t *testing.T) {
 	}
 }
 
-// If two versions are deprecated at the same moment, they cannot name each other as successor.
+// If two versions are deprecated at the same moment, they must not name each other as successor.
 func TestSimultaneousDeprecationsDoNotNameEachOther(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// On real PostgreSQL, published versions and runs remain after a restart.
+// On a real PostgreSQL server, published versions and runs must remain after a restart.
 func TestServerOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	flags := map[string]string{"database": storetest.Options(t, storetest.Postgres).URL, "token": "a-token-that-is-long-enough-to-be-one"}

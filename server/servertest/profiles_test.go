@@ -40,7 +40,7 @@ func (s *thief) all() string {
 	return strings.Join(s.received, "|")
 }
 
-// home is a user's home directory with commands that run in it.
+// home is the home directory of a user. Commands run with it.
 type home struct{ dir string }
 
 func (h home) run(t *testing.T, env []string, stdin string, args ...string) servertest.Said {
@@ -93,7 +93,7 @@ func TestProfiles_Precedence(t *testing.T) {
 		return string(text)
 	}
 	variable := []string{"ATELIER_SERVER=" + servers["byvariable"].URL, "ATELIER_TOKEN=" + servers["byvariable"].Token}
-	folder := strings.ToUpper(servers["byfolder"].URL[:4]) + servers["byfolder"].URL[4:] + "/" // another spelling of the same
+	folder := strings.ToUpper(servers["byfolder"].URL[:4]) + servers["byfolder"].URL[4:] + "/" // This address is another spelling of the same server.
 	for want, got := range map[string]string{
 		"byflag":     pulled(variable, folder, "--profile", "byflag"),
 		"byvariable": pulled(variable, folder),
@@ -113,7 +113,7 @@ func TestProfiles_Precedence(t *testing.T) {
 	if said := h.run(t, nil, "", "agents", "--profile", "byflag", "--server", "http://127.0.0.1:1"); said.Code != 2 || !strings.Contains(said.Stderr, "--profile cannot be combined") {
 		t.Errorf("%+v", said)
 	}
-	// push works on the same folder, and stores the server nowhere else.
+	// A push works on the same folder, and must store the server in no other place.
 	h.must(t, nil, "", "init", dir, "--server", servers["byfolder"].URL)
 	h.must(t, nil, "", "push", dir, "--yes", "--force")
 	if got := servers["byfolder"].Want(t, 200, "GET", "/api/v1/code-agents/greet", nil); strings.Contains(string(got.Body), `"server"`) || !strings.Contains(string(got.Body), "Hello, ") {
@@ -121,7 +121,8 @@ func TestProfiles_Precedence(t *testing.T) {
 	}
 }
 
-// A folder of somebody else cannot send a token or a program to its own server, whatever it contains.
+// The folder of another person must not make a command send a token or a program to that person's server, whatever the
+// folder contains.
 func TestProfiles_HostileFolder_ReceivesNothing(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -153,8 +154,8 @@ func TestProfiles_HostileFolder_ReceivesNothing(t *testing.T) {
 			}
 		}
 	}
-	// The folder may contain a data directory that names a server. It is used only if the server is on this machine, which
-	// then gets only the token from that directory.
+	// The folder may contain a data directory that names a server. The command may use this server only if it is on this
+	// machine. It then gets only the token from that directory.
 	dir := filepath.Join(t.TempDir(), "greet")
 	h.must(t, nil, "", "init", dir)
 	settings, err := os.ReadFile(filepath.Join(dir, "agent.yaml"))
@@ -182,7 +183,7 @@ func TestProfiles_HostileFolder_ReceivesNothing(t *testing.T) {
 	}
 }
 
-// Profiles keep tokens private, and give none to another server.
+// Profiles must keep tokens private, and must not send a token to another server.
 func TestProfileCommand(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -228,7 +229,8 @@ func TestProfileCommand(t *testing.T) {
 	if said := h.run(t, nil, "", "agents"); said.Code != 2 || !strings.Contains(said.Stderr, "MY_TOKEN") {
 		t.Errorf("an unset variable: %+v", said)
 	}
-	// A broken agent.yaml still names its server, so pull repairs it. A token for it requires an explicit server.
+	// An invalid agent.yaml still names its server, so that pull can repair the file. Sending a token to this server
+	// requires an explicit --server.
 	s.Create(t, map[string]any{"name": "greet", "language": "bash", "code": "echo 1"})
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "agent.yaml")
@@ -281,7 +283,7 @@ func TestProfileCommand(t *testing.T) {
 	}
 }
 
-// A redirect does not move the token to another address, neither of requests nor of MCP.
+// A redirect must not send the token to another address, for normal requests and for MCP.
 func TestCommands_Redirect_TokenIsNotSent(t *testing.T) {
 	t.Parallel()
 	stolen := newThief(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// packed returns a tar.gz of files. A value that begins with "-> " is a symbolic link.
+// packed returns a tar.gz of files. A value that begins with "-> " makes a symbolic link.
 func packed(t *testing.T, files map[string]string) []byte {
 	t.Helper()
 	var archive bytes.Buffer
@@ -49,7 +49,7 @@ func packed(t *testing.T, files map[string]string) []byte {
 	return archive.Bytes()
 }
 
-// importProject imports files and returns the names that the import left out.
+// importProject imports files and returns the names of the files that the import skipped.
 func importProject(t *testing.T, s *servertest.Server, name string, files map[string]string) []string {
 	t.Helper()
 	var report struct{ Skipped []string }
@@ -76,14 +76,15 @@ func fileOf(t *testing.T, s *servertest.Server, project, path string) string {
 	return file.Content
 }
 
-// onProject is an inline program that may change a project.
+// onProject returns an inline program that may change a project.
 func onProject(project, language, runtime, code string) map[string]any {
 	return map[string]any{
 		"language": language, "runtime": runtime, "code": code, "capabilities": map[string]any{"files": map[string]any{"project": project, "write": true}},
 	}
 }
 
-// theSameInEveryLanguage are programs that use every function of files. They all answer the same.
+// theSameInEveryLanguage contains, for each language, a program that uses every file function. All programs must give
+// the same answer.
 func theSameInEveryLanguage() map[string][3]string {
 	javascript := `export default async (input, ctx) => {
 		const before = await ctx.readFile("src/main.py");
@@ -227,7 +228,7 @@ jq -R -s 'split("\n") | map(select(. != ""))' done > "$OUTPUT"
 				body["code"] = javascript
 			}
 			paths := hostilePaths()
-			if name == "bash" { // its variables cannot hold NUL, and an empty argument means the project
+			if name == "bash" { // Bash variables cannot contain NUL, and an empty argument means the whole project.
 				paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" || strings.ContainsRune(path, 0) })
 			}
 			body["input"] = map[string]any{"paths": paths}
@@ -455,7 +456,8 @@ func TestImportProject_HostileArchives(t *testing.T) {
 	s.Want(t, 404, http.MethodGet, "/api/v1/projects/zipped", nil)
 }
 
-// TestMaterialize writes an overlay to a folder and reads the changed folder back. Links and hostile names are refused.
+// TestMaterialize writes an overlay to a folder, and reads the changed folder back. Links and hostile names must be
+// refused.
 func TestMaterialize(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -476,7 +478,7 @@ func TestMaterialize(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
-	cli(2, dir) // it is not empty
+	cli(2, dir) // The folder is not empty.
 	write(t, filepath.Join(dir, "new.txt"), "new\n")
 	write(t, filepath.Join(dir, "src", "a.txt"), "a\n")
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
@@ -515,7 +517,7 @@ func TestMaterialize(t *testing.T) {
 	s.Want(t, 409, http.MethodPut, address, string(packed(t, map[string]string{"b.txt": "z"})), zipped)
 }
 
-// A git bundle is imported with the files of its HEAD. Links are left out.
+// A git bundle must be imported with the files of its HEAD, and links must be skipped.
 func TestProject_ImportBundle(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

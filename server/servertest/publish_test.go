@@ -32,8 +32,8 @@ func save(t *testing.T, s *servertest.Server, revision string, change map[string
 	s.Want(t, 200, "PUT", "/api/v1/code-agents/weather", change, servertest.Headers{"If-Match": `"` + revision + `"`})
 }
 
-// Removing a property is a major change: a patch is rejected with the reason and the advised version, and auto chooses
-// major.
+// Removing a property is a major change. A patch version must be rejected with the reason and the advised version, and
+// auto must choose a major version.
 func TestPublishGivesTheNumberThatTheChangeAsksFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -88,7 +88,7 @@ func TestPublishGivesTheNumberThatTheChangeAsksFor(t *testing.T) {
 	}
 }
 
-// An override is stored with the version, and readers of the version see it.
+// The reason for a smaller number must be stored with the version, so that readers of the version see it.
 func TestForcedNumberIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -115,7 +115,7 @@ func TestForcedNumberIsRecorded(t *testing.T) {
 		t.Error("1.0.0 has an override")
 	}
 
-	// The reason for the override is visible only in its own workspace.
+	// The reason must be visible only in its own workspace.
 	s.Want(t, 200, "POST", "/api/v1/code-agents/weather/publish", map[string]any{"public": true})
 	answer = s.Want(t, 200, "GET", "/api/v1/code-agents/registry/default/weather/versions/1.0.1", nil)
 	if strings.Contains(string(answer.Body), `"override"`) {
@@ -144,8 +144,9 @@ func TestDiffOfVersions(t *testing.T) {
 	s.Want(t, 404, "GET", "/api/v1/code-agents/weather/versions/1.0.0/diff/3.0.0", nil)
 }
 
-// Publishing a draft without changes is refused with the existing version, or answered with it if the client asks.
-// A missing or poor description is a warning, because models read it, and does not prevent publishing.
+// Publishing a draft without changes must be refused with the existing version, or must return that version if the
+// client asks for it. A missing or poor description only gives a warning, which exists because models read the
+// description.
 func TestPublish_PoorDescription_Warns(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -222,7 +223,7 @@ func TestPublish_Unchanged_NamesTheExistingVersion(t *testing.T) {
 		t.Errorf("%d %q", code, stderr)
 	}
 
-	// A pre-release may become stable, and content of an older version may be published again.
+	// A pre-release may become stable, and the content of an older version may be published again.
 	original := "def main(city, days=1): return {'text': city}\n"
 	save(t, s, "1", map[string]any{"code": "def main(city, days=1): return {'text': 'x'}\n"})
 	for _, version := range []string{"1.1.0-rc.1", "1.1.0"} {

@@ -11,7 +11,7 @@ import (
 
 const mine = "def main(input): return {'by': 'mine'}\n"
 
-// pulled pulls the agent of overtaken into a folder. After the pull, another client saves the draft.
+// pulled pulls the agent of the helper overtaken into a folder. After the pull, another client saves the draft.
 func pulled(t *testing.T) (*servertest.Server, string) {
 	t.Helper()
 	s := overtaken(t)
@@ -52,7 +52,8 @@ func TestPush_DraftSavedSincePull_Refused(t *testing.T) {
 	}
 }
 
-// TestPush_ChangesOfBothSides_NamedByFile checks that the three-way difference names the side that changed each file.
+// TestPush_ChangesOfBothSides_NamedByFile checks that the three-way difference states for each file which side changed
+// it.
 func TestPush_ChangesOfBothSides_NamedByFile(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)

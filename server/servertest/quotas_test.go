@@ -19,7 +19,7 @@ func TestQuotas(t *testing.T) {
 		t.Errorf("%d %s", refused.Status, refused.Body)
 	}
 	s.Want(t, 200, http.MethodPost, "/api/v1/runs/"+waits+"/cancel", nil)
-	if answer := s.Script(t, "echo"); answer.Status != 200 { // the slot is free when the end is reported
+	if answer := s.Script(t, "echo"); answer.Status != 200 { // The slot is free as soon as the end of the run is reported.
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	var told struct {

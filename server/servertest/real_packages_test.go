@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// realIndex serves real wheels and npm tarballs.
+// realIndex is a package index that serves real wheels and npm tarballs.
 func realIndex(t *testing.T) *packagestest.Index {
 	t.Helper()
 	index := packagestest.NewIndex(t)
@@ -38,8 +38,9 @@ def main(count):
         return {"version": pydantic.VERSION, "errors": len(error.errors())}
 `
 
-// TestRealPackages runs and publishes agents with real packages: one in pure Python, one with compiled modules, two
-// majors of one package, and two of npm. After a restart without the index, all versions run.
+// TestRealPackages runs and publishes agents with real packages: a pure Python package, a package with compiled
+// modules, two major versions of one package, and two npm packages. After a restart without the index, all versions
+// must run.
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	index := realIndex(t)
@@ -126,8 +127,8 @@ def main(input: Order) -> Report:
     return Report(price=input.price, printed=[Order.model_json_schema(), Report.model_json_schema(mode="serialization")])
 `
 
-// TestPydantic_PartsWithoutSchema_Noted: a part of a model that JSON Schema cannot express accepts any value with a note, and an
-// annotation that cannot be resolved is named with file and line.
+// TestPydantic_PartsWithoutSchema_Noted checks two cases. A part of a model that JSON Schema cannot express accepts any
+// value, with a note. An annotation that cannot be resolved is reported with file and line.
 func TestPydantic_PartsWithoutSchema_Noted(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, withPackages(t, realIndex(t), packagestest.Dir(t)))
@@ -182,7 +183,8 @@ def main(order: Order, other: "Missing", bare, days: int = 1) -> Order:
 	}
 }
 
-// TestPydantic_ClassesOfOneName_Apart: the input and a named parameter may have different classes of the same name.
+// TestPydantic_ClassesOfOneName_Apart checks that the input and a named parameter may have different classes with the
+// same name.
 func TestPydantic_ClassesOfOneName_Apart(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, withPackages(t, realIndex(t), packagestest.Dir(t)))
@@ -214,8 +216,8 @@ def main(input: Order, stock: Stock) -> int:
 	}
 }
 
-// TestPydantic infers the schemas that the real Pydantic prints. The run gets a model, and the error of a validator
-// names the field.
+// TestPydantic infers the schemas that the real Pydantic prints. The run must get a model, and the error of a validator
+// must name the field.
 func TestPydantic(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, withPackages(t, realIndex(t), packagestest.Dir(t)))
@@ -253,7 +255,8 @@ func TestPydantic(t *testing.T) {
 	if e := run.Error; e == nil || e.Message != "input.pages: Value error, must not be never" || e.File != "main.py" || e.Type != runtimes.InvalidInput || !slices.Equal(e.Errors, []runtimes.FieldError{{Pointer: "/input/pages", Message: "Value error, must not be never"}}) {
 		t.Errorf("%+v, %+v", run, run.Error)
 	}
-	// Without the schema, which would refuse it first, every place is named, without the members of unions.
+	// Without an input schema, which would reject the input first, the error must name every place, without the members of
+	// unions.
 	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/models", map[string]any{"inputSchema": map[string]any{"type": "object"}}, servertest.Headers{"If-Match": `"1"`})
 	order["pages"], order["pet"] = map[string]any{}, map[string]any{"kind": "dog", "name": "rex"}
 	run = s.Execute(t, "models", "draft", order)

@@ -45,7 +45,7 @@ func TestPublicRegistry(t *testing.T) {
 	if agent.Origin == nil || agent.Origin.Name != "echo" || agent.Origin.Version != "1.0.0" || agent.Origin.Newer != "" || agent.Draft.Files["main.sh"] != "echo 1\n" {
 		t.Fatalf("%+v", agent)
 	}
-	s.Publish(t, "echo", "2.0.0-rc.1") // a pre-release is not listed in the registry
+	s.Publish(t, "echo", "2.0.0-rc.1") // A pre-release must not be listed in the registry.
 	var versions struct {
 		Items []struct{ Version, Digest string }
 	}
@@ -72,8 +72,8 @@ func TestPublicRegistry(t *testing.T) {
 	s.Want(t, http.StatusNotFound, http.MethodPost, copyPath, map[string]any{"name": "again"})
 }
 
-// An agent of the registry is found under the name of its workspace, with its released versions, changelog and files. A
-// former name works too, and so does a name that looks like part of another route.
+// An agent of the registry can be read under the name of its workspace, with its released versions, changelog and
+// files. A former name works too, and so does a name that looks like a part of another route.
 func TestAgentOfTheRegistry(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

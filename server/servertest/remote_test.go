@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// elsewhere runs the programs of the suite at another server.
+// elsewhere runs the programs of the test suite at another server.
 type elsewhere struct {
 	*remote.Engine
 	far      *servertest.Server
@@ -42,7 +42,8 @@ func (e elsewhere) Run(ctx context.Context, job runtimes.Job, host runtimes.Host
 	return e.Engine.Run(ctx, job, quiet{host})
 }
 
-// quiet leaves out the requests of the engine, which a program in a sandbox does not have.
+// quiet removes the requests of the engine itself from the events, because a program in a local sandbox has no such
+// requests.
 type quiet struct{ runtimes.Host }
 
 func (q quiet) Emit(e runtimes.Event) {
@@ -59,7 +60,7 @@ func newRemote(t *testing.T) *remote.Engine {
 	return engine
 }
 
-// TestRemote_AnotherAtelier_Conforms runs the suite of all runtimes at a second real server.
+// TestRemote_AnotherAtelier_Conforms runs the test suite of all runtimes at a second real server.
 func TestRemote_AnotherAtelier_Conforms(t *testing.T) {
 	t.Parallel()
 	p := runtimetest.Python()
@@ -67,8 +68,8 @@ func TestRemote_AnotherAtelier_Conforms(t *testing.T) {
 	runtimetest.Conformance(t, elsewhere{newRemote(t), servertest.New(t), remote.Atelier, ""}, p)
 }
 
-// TestRemote_PublishedAgent_RunsElsewhere publishes an agent whose program runs at a second server. The first server has
-// the token for it as a bound secret. The refusals name the file, the host and the ceiling.
+// TestRemote_PublishedAgent_RunsElsewhere publishes an agent whose program runs at a second server. The first server
+// has the token for the second one as a bound secret. Errors must name the file, the host and the ceiling.
 func TestRemote_PublishedAgent_RunsElsewhere(t *testing.T) {
 	t.Parallel()
 	far := servertest.New(t)

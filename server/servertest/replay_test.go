@@ -10,7 +10,8 @@ import (
 
 const before = `export default ({n}) => { if (n === 13) throw new Error("thirteen"); return {twice: n * 2}; }`
 
-// after changes the result for 1, fails for 2, fixes 13, rejects values above 100, and keeps the result for 3.
+// after is a program that changes the result for 1, fails for 2, fixes 13, rejects values above 100, and keeps the
+// result for 3.
 const after = `export default ({n}) => { if (n === 2) throw new Error("two"); return {twice: n === 1 ? 3 : n * 2}; }`
 
 func TestReplayFindsWhatCallersWouldNotice(t *testing.T) {
@@ -64,7 +65,7 @@ func TestReplayFindsWhatCallersWouldNotice(t *testing.T) {
 	if code, stdout, stderr := command(t, s, "", "replay", "double", "--runs", "100"); code != 1 || !strings.Contains(stdout, "two") || !strings.Contains(stderr, "3 of 5") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
-	// A version with observable changes is not published.
+	// A version with changes that callers would notice must not be published.
 	problem := s.Want(t, http.StatusConflict, http.MethodPost, agent+"/versions", map[string]any{"bump": "major", "replay": 20})
 	if text := string(problem.Body); !strings.Contains(text, `"tests_failed"`) {
 		t.Error(text)

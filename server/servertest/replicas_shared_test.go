@@ -18,8 +18,8 @@ import (
 // alike wraps a process as a Server, for helpers that only send requests.
 func alike(p *servertest.Process) *servertest.Server { return &servertest.Server{Client: p.Client} }
 
-// A person signs in at one server and works at the others. When the session ends at one, it ends at the others, with
-// the streams that it opened there.
+// A person signs in at one server and works at the others. When the session ends at one server, it must end at all of
+// them, and so must the streams that it opened there.
 func TestReplicas_ThreeServers_SessionIsShared(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 3)
@@ -29,7 +29,7 @@ func TestReplicas_ThreeServers_SessionIsShared(t *testing.T) {
 		cookie := cookieOf(t, one.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": one.Token}, anonymous))
 		who := as(cookie)
 		for _, p := range all {
-			p.Want(t, 200, "GET", "/api/v1/session", nil, who) // from now on cached
+			p.Want(t, 200, "GET", "/api/v1/session", nil, who) // From now on, this server has cached the session.
 		}
 		events := listen(t, alike(two), id, who)
 		if ends == "sign out" {
@@ -60,7 +60,7 @@ func TestReplicas_ThreeServers_SessionIsShared(t *testing.T) {
 	one.Want(t, 200, "POST", "/api/v1/runs/"+id+"/cancel", nil)
 }
 
-// A draft, its publication, a tool set and changes of an agent are the same at every server.
+// A draft, its publication, a tool set and changes of an agent must be the same at every server.
 func TestReplicas_ThreeServers_RegistryIsShared(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 3)
@@ -95,7 +95,7 @@ func TestReplicas_ThreeServers_RegistryIsShared(t *testing.T) {
 	}
 	three.Want(t, 204, "DELETE", "/api/v1/tool-sets/daily", nil)
 	one.Want(t, 404, "GET", "/api/v1/tool-sets/daily", nil)
-	for n := range 10 { // each change must survive the two others
+	for n := range 10 { // Each of the three changes must survive the other two.
 		value := fmt.Sprint("v", n)
 		var changed sync.WaitGroup
 		for i, body := range []any{map[string]any{"title": value}, map[string]any{"description": value}, map[string]any{"tags": []string{value}}} {
@@ -117,7 +117,8 @@ func TestReplicas_ThreeServers_RegistryIsShared(t *testing.T) {
 	}
 }
 
-// A run that waits for an approval at one server can be decided at another server, and at several servers at the same time.
+// A run that waits for an approval at one server can be decided at another server. It can also be decided at several
+// servers at the same time.
 func TestReplicas_ThreeServers_ApprovalIsDecidedElsewhere(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 3)
@@ -154,7 +155,7 @@ func TestReplicas_ThreeServers_ApprovalIsDecidedElsewhere(t *testing.T) {
 	decide(t, three.Client, 409, cancelled.ApprovalID, "approve", "", "")
 }
 
-// Cancelling is repeated at two other servers at once. Both get the same answer.
+// Two other servers cancel the run at the same time. Both must get the same answer.
 func TestReplicas_ThreeServers_CancelledTwiceElsewhere(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 3)
@@ -177,7 +178,8 @@ func TestReplicas_ThreeServers_CancelledTwiceElsewhere(t *testing.T) {
 	}
 }
 
-// A task continues at another server when its server is killed, and runs that were only counted leave the quota.
+// When a server is killed, its task must continue at another server, and its runs that were counted but not recorded
+// must be removed from the quota.
 func TestReplicas_KilledServer_TaskContinuesElsewhere(t *testing.T) {
 	t.Parallel()
 	address := storetest.Options(t, storetest.Postgres).URL
@@ -209,7 +211,7 @@ func TestReplicas_KilledServer_TaskContinuesElsewhere(t *testing.T) {
 	}
 }
 
-// A server that was stopped for longer than its lease ends all its programs, also those that print nothing.
+// If a server is stopped for longer than its lease, it must end all its programs, even those that print nothing.
 func TestReplicas_LeaseLost_SilentProgramEnds(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2)

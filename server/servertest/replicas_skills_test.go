@@ -44,7 +44,7 @@ func TestReplicas_RestartedServer_KeepsNewerDraftOfSkill(t *testing.T) {
 	write(t, filepath.Join(data, "skills/_drafts/mine/skill.yaml"), strings.ReplaceAll(echoSettings, "echo", "mine"))
 	write(t, filepath.Join(data, "skills/_drafts/mine/schema.json"), echoSchemas)
 	write(t, filepath.Join(data, "skills/_drafts/mine/handler.py"), strings.ReplaceAll(echoHandler, "echo", "mine"))
-	// Two servers start together and install the same shipped skills.
+	// Two servers start at the same time and install the same bundled skills.
 	one, two := start(data, "--replicas"), start(t.TempDir(), "--replicas")
 	for _, p := range []*servertest.Process{one, two} {
 		if list := p.Want(t, 200, "GET", "/v1/skills", nil); !strings.Contains(string(list.Body), "text_summarize") {
@@ -62,7 +62,7 @@ func TestReplicas_RestartedServer_KeepsNewerDraftOfSkill(t *testing.T) {
 	create(two, "newest")
 	stop(one)
 	one = start(data, "--replicas")
-	one.Want(t, 200, "GET", "/v1/skills", nil) // waits until the folders are loaded
+	one.Want(t, 200, "GET", "/v1/skills", nil) // The request waits until the folders are loaded.
 	for _, p := range []*servertest.Process{one, two} {
 		if got := code(p); !strings.Contains(got, "newest") {
 			t.Errorf("the draft is %s", got)

@@ -35,7 +35,7 @@ func replicas(t *testing.T, count int, flags ...string) []*servertest.Process {
 	return all
 }
 
-// A run that one server executes is listed, followed and cancelled at another.
+// A run that one server executes can be listed, followed and cancelled at another server.
 func TestReplicas_RunIsFollowedAndCancelledAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2)
@@ -74,8 +74,8 @@ func TestReplicas_RunIsFollowedAndCancelledAtAnotherServer(t *testing.T) {
 	two.Want(t, http.StatusConflict, "POST", "/api/v1/runs/"+id+"/cancel", nil)
 }
 
-// Each server caches callers, references, settings of the gate and quotas. A change at one counts at the other at once,
-// also while its messages do not arrive.
+// Each server caches callers, references, settings of the gate and quotas. A change at one server must take effect at
+// the other at once, and also while messages between them do not arrive.
 func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 	t.Parallel()
 	address := storetest.Options(t, storetest.Postgres).URL
@@ -87,14 +87,14 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 		if cut {
 			stopListening(t, address)
 		}
-		// A token that was used is revoked.
+		// Revoke a token that the other server has cached.
 		var made struct{ ID, Secret string }
 		one.Want(t, 201, "POST", "/api/v1/tokens", map[string]any{"name": "worker", "scopes": []string{"admin"}}).Into(t, &made)
 		worker := servertest.Client{URL: two.URL, Token: made.Secret}
 		worker.Want(t, 200, "GET", "/api/v1/runs", nil)
 		one.Want(t, 204, "DELETE", "/api/v1/tokens/"+made.ID, nil)
 		servertest.Eventually(t, "the other server refuses a revoked token", func() bool { return worker.Do(t, "GET", "/api/v1/runs", nil).Status == 401 })
-		// A reference selects the newest version.
+		// Publish a version that a cached reference must now select.
 		version := "1.1.0"
 		if cut {
 			version = "1.2.0"
@@ -107,7 +107,7 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 		if before.Provenance.Version == version {
 			t.Errorf("%s ran before it was published", version)
 		}
-		// A quota counts the runs of both servers.
+		// A quota must count the runs of both servers.
 		one.Want(t, 200, "PUT", "/api/v1/quotas/default", map[string]int{"concurrentRuns": 1})
 		id := two.Start(t, "wait")
 		servertest.Eventually(t, "the first server counts the run of the other", func() bool { return one.Script(t, "output 1").Status == 429 })
@@ -121,7 +121,7 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 			Leading, Listening bool
 		}
 	}
-	servertest.Eventually(t, "the servers listen again and know each other", func() bool { // a lease counts again after a pause
+	servertest.Eventually(t, "the servers listen again and know each other", func() bool { // After a pause, a lease is valid again.
 		one.Want(t, 200, "GET", "/health", nil).Into(t, &health)
 		return health.Servers.Listening && health.Servers.Others == 1
 	})
@@ -130,20 +130,20 @@ func TestReplicas_ChangeAtOneServer_CountsAtTheOther(t *testing.T) {
 	}
 }
 
-// stopListening ends the connections on which servers receive messages of each other.
+// stopListening ends the connections on which servers receive messages of the other servers.
 func stopListening(t *testing.T, address string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(t.Context()) }() // nothing is written
+	defer func() { _ = conn.Close(t.Context()) }() // Ignore the error: nothing is written to this connection.
 	if _, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A repeated request with the same idempotency key gets the same run at another server.
+// A repeated request with the same idempotency key must get the same run at another server.
 func TestReplicas_SameIdempotencyKey_SameRun(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2)
@@ -154,7 +154,7 @@ func TestReplicas_SameIdempotencyKey_SameRun(t *testing.T) {
 	}
 }
 
-// The runs of a killed server become interrupted, and a reader at another server gets this result.
+// The runs of a killed server must become interrupted, and a reader at another server must get this result.
 func TestReplicas_KilledServer_RunsInterrupted(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2)
@@ -180,7 +180,7 @@ func TestReplicas_KilledServer_RunsInterrupted(t *testing.T) {
 	}
 }
 
-// Each server writes the drafts of skills into its own directory. A restart must not bring back an older one.
+// Each server writes the drafts of skills into its own directory. A restart must not restore an older draft.
 func TestReplicas_RestartedServer_KeepsNewerSkillDraft(t *testing.T) {
 	t.Parallel()
 	address, dir := storetest.Options(t, storetest.Postgres).URL, t.TempDir()
@@ -198,7 +198,7 @@ func TestReplicas_RestartedServer_KeepsNewerSkillDraft(t *testing.T) {
 	one.Signal(t, syscall.SIGTERM)
 	one.Exit()
 	one = start()
-	one.Want(t, 200, "GET", "/api/v1/skills", nil) // waits until the directory has been read
+	one.Want(t, 200, "GET", "/api/v1/skills", nil) // The request waits until the directory has been read.
 	var agent struct {
 		Draft struct{ Files map[string]string }
 	}
@@ -208,8 +208,8 @@ func TestReplicas_RestartedServer_KeepsNewerSkillDraft(t *testing.T) {
 	}
 }
 
-// A program that waits for an approval at a server that is killed continues at another one, with the variables and the
-// code that it had, and repeats neither its output nor its calls.
+// A program waits for an approval at a server that is killed. It must continue at another server, with the same
+// variables and code, and must repeat neither its output nor its calls.
 func TestReplicas_KilledServer_WaitingProgramContinuesElsewhere(t *testing.T) {
 	t.Parallel()
 	all := replicas(t, 2, "--monty", montytest.Program(t))

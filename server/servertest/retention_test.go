@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A server removes old runs of inline code, and keeps the last runs of a version, however old they are.
+// A server removes old runs of inline code, but keeps the newest runs of a version, however old they are.
 func TestKeepRuns_OldRuns_SweptAtStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -26,7 +26,7 @@ func TestKeepRuns_OldRuns_SweptAtStart(t *testing.T) {
 	var page struct{ Items []struct{ Kind string } }
 	servertest.Eventually(t, "the events of the other run are removed", func() bool {
 		again.Want(t, 200, "GET", "/api/v1/runs/"+ofVersion+"/events", nil).Into(t, &page)
-		return len(page.Items) == 1 && page.Items[0].Kind == "result" // it is made from the run
+		return len(page.Items) == 1 && page.Items[0].Kind == "result" // The result event is made from the stored run.
 	})
 	if run := again.Get(t, ofVersion); string(run.Output) != "1" {
 		t.Errorf("the run of the version is %+v", run)

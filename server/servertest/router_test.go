@@ -30,7 +30,7 @@ type routed struct {
 	Provenance struct{ Runtime string }
 }
 
-// TestRouter_TenCalls_AsDocumented compares the table of docs/router.md with the answers of the server.
+// TestRouter_TenCalls_AsDocumented compares the table in docs/router.md with the answers of the server.
 func TestRouter_TenCalls_AsDocumented(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"e2b-api-key": "e2b_test", "bacalhau-api-host": "127.0.0.1"}))
@@ -75,8 +75,8 @@ func TestRouter_TenCalls_AsDocumented(t *testing.T) {
 	}
 }
 
-// TestRouter_Hints_RouteInRecordAndSpan checks that hints of a call move its run to Bacalhau, and that record and span have
-// the route. Other calls of the version still use its own runtime.
+// TestRouter_Hints_RouteInRecordAndSpan checks that the hints of a call can make its run execute at Bacalhau. The
+// record and the span must contain the route. Other calls of the version must still use the version's own runtime.
 func TestRouter_Hints_RouteInRecordAndSpan(t *testing.T) {
 	t.Parallel()
 	service, seen := bacalhautest.New(t), tracetest.NewInMemoryExporter()
@@ -98,7 +98,7 @@ func TestRouter_Hints_RouteInRecordAndSpan(t *testing.T) {
 	if r := run(""); r.Route.Rule != "local" || r.Provenance.Runtime != "python" {
 		t.Errorf("%+v", r)
 	}
-	if r := run(""); r.Route.Rule != "short" && r.Route.Rule != "local" || r.Provenance.Runtime != "python" { // it may take longer than 50 ms
+	if r := run(""); r.Route.Rule != "short" && r.Route.Rule != "local" || r.Provenance.Runtime != "python" { // The rule depends on the duration, because the run may take longer than 50 ms.
 		t.Errorf("%+v", r)
 	}
 	r := run(`,"hints":{"longJob":true}`)
@@ -125,7 +125,7 @@ func TestRouter_Hints_RouteInRecordAndSpan(t *testing.T) {
 	}
 }
 
-// TestRouter_GPUBudget_SecondJobRefused limits the GPU minutes of a workspace. The first job uses them up.
+// TestRouter_GPUBudget_SecondJobRefused sets a budget for the GPU minutes of a workspace, which the first job uses up.
 func TestRouter_GPUBudget_SecondJobRefused(t *testing.T) {
 	t.Parallel()
 	service := bacalhautest.New(t)
@@ -144,7 +144,8 @@ func TestRouter_GPUBudget_SecondJobRefused(t *testing.T) {
 	s.Want(t, 200, http.MethodPost, "/api/v1/execute", `{"language":"python","code":"def main(): return 1"}`)
 }
 
-// TestRouter_NothingConfigured_NeverIgnored checks the refusals of a server without other services, and the command line.
+// TestRouter_NothingConfigured_NeverIgnored checks the errors of a server for which no remote services are configured,
+// and the errors of the command line.
 func TestRouter_NothingConfigured_NeverIgnored(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -176,7 +177,8 @@ func TestRouter_NothingConfigured_NeverIgnored(t *testing.T) {
 	s.Want(t, 404, http.MethodPost, "/api/v1/router/explain", `{"agent":"nobody","version":"draft"}`)
 }
 
-// TestRouter_File checks that the server uses the table of a file, and that a wrong one stops the start.
+// TestRouter_File checks that the server uses the routing table in a file, and that it does not start with an invalid
+// table.
 func TestRouter_File(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "router.yaml")

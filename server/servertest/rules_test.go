@@ -61,7 +61,7 @@ func TestRulesOfARestrictedWorkspace(t *testing.T) {
 	}
 }
 
-// In other languages than Python, a program that breaks its rules is not published.
+// A program that breaks its rules must not be published. This test covers the languages other than Python.
 func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -87,8 +87,8 @@ func TestRules_OtherLanguages_CheckedByTheGate(t *testing.T) {
 	}
 }
 
-// Programs that hide a forbidden action from the gate are denied when they execute it. The error names the rule, the line and
-// a remedy.
+// Programs that hide a forbidden action from the gate must be denied when they execute the action. The error must name
+// the rule, the line and a remedy.
 func TestRules_OtherLanguages_DeniedWhileTheyRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -138,7 +138,7 @@ func TestRules_OtherLanguages_DeniedWhileTheyRun(t *testing.T) {
 	}
 }
 
-// A program may catch the error, as it may catch that of a missing module.
+// A program may catch this error, in the same way as the error of a missing module.
 func TestRules_DenialCaught_ProgramGoesOn(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -19,7 +19,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// A full queue rejects immediately with a retry time; waiting runs know their position.
+// If the queue is full, a run is rejected at once with a retry time. Waiting runs report their position.
 func TestFullQueueRefuses(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, map[string]string{"concurrency": "1", "queue-size": "2"})
@@ -43,7 +43,7 @@ func TestFullQueueRefuses(t *testing.T) {
 	}
 }
 
-// Concurrent runs in mixed languages all finish with their own results.
+// Concurrent runs in different languages must all finish with their own results.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -70,7 +70,7 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A worker that dies fails one run; the next run works.
+// If a worker dies, only its run may fail, and the next run must work.
 func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -93,7 +93,7 @@ func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 	}
 }
 
-// A client that disconnects cancels its run, unless it sent an Idempotency-Key.
+// If a client disconnects, its run must be cancelled, unless the client sent an Idempotency-Key.
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -120,7 +120,7 @@ func TestClientThatLeaves(t *testing.T) {
 		<-gone
 		return id
 	}
-	const long = "print here\nsleep 3s\noutput 1" // longer than a client needs to disconnect
+	const long = "print here\nsleep 3s\noutput 1" // The time is longer than a client needs to disconnect.
 	if got := s.Wait(t, leave("print here\nwait")); got.Status != "cancelled" {
 		t.Errorf("ended as %+v", got)
 	}
@@ -133,7 +133,7 @@ func TestClientThatLeaves(t *testing.T) {
 	}
 }
 
-// The same request with the same key gets the stored answer; another request with the key is rejected.
+// The same request with the same key must get the stored answer. Another request with the same key must be rejected.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -159,7 +159,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// Each run has one span with children in the caller's trace; the answer returns the trace.
+// Each run has one span with children in the trace of the caller, and the answer contains the trace.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	seen := tracetest.NewInMemoryExporter()
@@ -188,7 +188,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Spans are sent to the collector in the standard variables.
+// Spans must be sent to the collector that the standard variables name.
 func TestTracesAreExported(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 16)

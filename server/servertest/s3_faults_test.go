@@ -18,7 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// faultyS3 is a proxy in front of the real S3 server, with a bucket of its own.
+// faultyS3 is a proxy in front of the real S3 server. It has its own bucket.
 type faultyS3 struct {
 	flags, environment []string
 	bucket             string // directory of the bucket
@@ -40,7 +40,7 @@ func newFaultyS3(t *testing.T) *faultyS3 {
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // The signature covers the host.
 	}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fault := s.fault.Load(); fault == nil || !(*fault)(w, r) {
@@ -59,8 +59,9 @@ func (s *faultyS3) spawn(t *testing.T, data string) *servertest.Process {
 	return p
 }
 
-// While the bucket is slow, denies, does not exist or does not answer, a large version cannot be published or read: 503
-// with the remedy. Drafts are saved, cached versions run, and everything works again afterwards.
+// Faults of the bucket: it is slow, denies access, does not exist or does not answer. During a fault, a large version
+// cannot be published or read, and the answer is 503 with the remedy. Drafts can be saved, and cached versions can run.
+// Afterwards everything must work again.
 func TestS3_Faults_DraftsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -69,13 +70,13 @@ func TestS3_Faults_DraftsAreKept(t *testing.T) {
 	}{
 		"slow": {remedy: "did not answer within", fault: func(*testing.T, *faultyS3) func(http.ResponseWriter, *http.Request) bool {
 			return func(_ http.ResponseWriter, r *http.Request) bool {
-				_, _ = io.Copy(io.Discard, r.Body) // until then the end of the client is not seen
+				_, _ = io.Copy(io.Discard, r.Body) // The proxy notices the end of the client's connection only after it has read the body.
 				<-r.Context().Done()
 				return true
 			}
 		}},
 		"denied": {remedy: "--s3-access-key", fault: func(*testing.T, *faultyS3) func(http.ResponseWriter, *http.Request) bool {
-			return func(_ http.ResponseWriter, r *http.Request) bool { // the server finds a wrong signature
+			return func(_ http.ResponseWriter, r *http.Request) bool { // The server rejects the request because of a wrong signature.
 				r.Header.Set("Authorization", r.Header.Get("Authorization")[:len(r.Header.Get("Authorization"))-4]+"beef")
 				return false
 			}
@@ -169,7 +170,7 @@ func TestS3_Faults_DraftsAreKept(t *testing.T) {
 	}
 }
 
-// A version that is in the cache runs after a restart of the server although its bucket denies access.
+// After a restart of the server, a cached version must run although its bucket denies access.
 func TestS3_DeniedAfterRestart_CachedVersionRuns(t *testing.T) {
 	t.Parallel()
 	s, data := newFaultyS3(t), t.TempDir()

@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// withS3 returns the flags and the variables for a server whose large files lie in a bucket, and the directory of the
-// bucket's objects.
+// withS3 returns the flags and variables of a server that stores large files in a bucket. It also returns the directory
+// with the objects of the bucket.
 func withS3(t *testing.T) (flags, environment []string, objects string) {
 	t.Helper()
 	url, dir, ok := strings.Cut(os.Getenv("ATELIER_TEST_S3"), " ")
@@ -38,7 +38,7 @@ func agentID(t *testing.T, p *servertest.Process, name string) string {
 	return agent.ID
 }
 
-// onlyObject returns the only object of a version.
+// onlyObject returns the path of the only object that belongs to a version.
 func onlyObject(t *testing.T, dir string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -52,8 +52,8 @@ func largeAgent(name string) map[string]any {
 	return map[string]any{"name": name, "language": "javascript", "files": map[string]string{"main.js": "export default () => 'large'\n//" + strings.Repeat(" padding", 20_000)}}
 }
 
-// A large version lies in the bucket under its agent and number. Another server with the same database runs it. A
-// changed object is refused with both digests.
+// A large version is stored in the bucket under its agent and number. Another server with the same database can run it.
+// If its object was changed, it must be refused with both digests.
 func TestS3(t *testing.T) {
 	t.Parallel()
 	flags, environment, objects := withS3(t)
@@ -92,10 +92,11 @@ func TestS3(t *testing.T) {
 	})
 }
 
-// TestS3_Cache_StaysWithinItsSize runs more versions than the cache has room for. The removed ones are downloaded again.
+// TestS3_Cache_StaysWithinItsSize runs more versions than fit in the cache. Versions that were removed from the cache
+// must be downloaded again.
 func TestS3_Cache_StaysWithinItsSize(t *testing.T) {
 	t.Parallel()
-	const most = 400_000 // two of the versions
+	const most = 400_000 // size of the cache in bytes, enough for two of the versions
 	flags, environment, _ := withS3(t)
 	data := t.TempDir()
 	p := servertest.SpawnWith(t, data, environment, append(flags, "--s3-cache-bytes", strconv.Itoa(most))...)
@@ -128,7 +129,7 @@ func TestS3_Cache_StaysWithinItsSize(t *testing.T) {
 	}
 }
 
-// Files that lie in the data directory are copied to the bucket, once.
+// Files in the data directory must be copied to the bucket only once.
 func TestS3_MoveBlobs(t *testing.T) {
 	t.Parallel()
 	flags, environment, objects := withS3(t)
@@ -168,8 +169,8 @@ func TestS3_MoveBlobs(t *testing.T) {
 	}
 }
 
-// TestS3_LargeJobOfBacalhau_InputsAreLent expects that the node downloads a large input from the bucket, and that the
-// object is removed when the run has ended: also when the server was killed meanwhile, and not before.
+// TestS3_LargeJobOfBacalhau_InputsAreLent checks that the node downloads a large input from the bucket. The object must
+// be removed when the run has ended, and not before, even if the server was killed in between.
 func TestS3_LargeJobOfBacalhau_InputsAreLent(t *testing.T) {
 	t.Parallel()
 	flags, environment, objects := withS3(t)
@@ -183,7 +184,7 @@ func TestS3_LargeJobOfBacalhau_InputsAreLent(t *testing.T) {
 	}
 	p := start()
 	noise := make([]byte, 800_000)
-	_, _ = rand.Read(noise) // it never fails
+	_, _ = rand.Read(noise) // Read never fails.
 	program := func(code string) map[string]any {
 		return map[string]any{"language": "python", "runtime": "bacalhau", "code": code, "input": map[string]any{"text": hex.EncodeToString(noise)}}
 	}
@@ -205,7 +206,7 @@ func TestS3_LargeJobOfBacalhau_InputsAreLent(t *testing.T) {
 	if lent(id) != 1 {
 		t.Errorf("%d objects while the job runs", lent(id))
 	}
-	followed() // by the server that has ended
+	followed() // Reset the list of jobs that the ended server has followed.
 	again := start()
 	servertest.Eventually(t, "the server follows the job", func() bool { return len(followed()) > 0 })
 	again.Want(t, 200, "POST", "/api/v1/runs/"+id+"/cancel", nil)

@@ -17,7 +17,7 @@ import (
 
 // operation is a route in docs/openapi.json.
 type operation struct {
-	method, path string // the path with a value for every parameter
+	method, path string // path with a value for every parameter
 	needs        []string
 	public       bool
 }
@@ -37,7 +37,7 @@ func operations(t *testing.T) []operation {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	all := []operation{{method: "GET", path: "/api/v1/openapi.json"}} // the description does not describe itself
+	all := []operation{{method: "GET", path: "/api/v1/openapi.json"}} // The API description does not contain its own route.
 	for path, methods := range doc.Paths {
 		for method, described := range methods {
 			op := operation{method: strings.ToUpper(method), path: parameter.ReplaceAllString(path, "x")}
@@ -66,8 +66,8 @@ func scoped(t *testing.T, s *servertest.Server, body map[string]any) servertest.
 	return servertest.Headers{"Authorization": "Bearer " + made.Secret}
 }
 
-// Every route rejects requests without a credential, and tokens without the scope in its description. A token with only
-// that scope passes the gate. WebSockets and event streams are included.
+// Every route must reject requests without a credential, and tokens without the scope in the route's description. A
+// token with only that scope must pass the gate. This includes WebSockets and event streams.
 func TestEveryRouteWantsItsScope(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -98,7 +98,7 @@ func TestEveryRouteWantsItsScope(t *testing.T) {
 				walked++
 				may := len(op.needs) == 0 || scope == "admin" || slices.Contains(op.needs, scope)
 				if op.path == "/api/v1/session" && op.method == http.MethodDelete && scope != "admin" {
-					continue // nothing to sign out of, and nothing to learn
+					continue // A token has no session that this route could end.
 				}
 				answer := s.Do(t, op.method, op.path, nil, accept, only[scope])
 				if strings.HasPrefix(op.path, "/api/v1/me/") {
@@ -127,7 +127,8 @@ func TestEveryRouteWantsItsScope(t *testing.T) {
 	}
 }
 
-// The described scopes are consistent: routes with only read change nothing, and no reading route needs more than read.
+// The described scopes must be consistent: routes with only the scope read change nothing, and no route that only reads
+// needs more.
 func TestScopesFitWhatRoutesDo(t *testing.T) {
 	t.Parallel()
 	harmless := []string{"PUT /api/v1/me/password", "DELETE /api/v1/me/sessions/x", "POST /api/v1/validate", "POST /api/v1/gate/try", "POST /api/v1/format", "POST /api/v1/references/resolve", "POST /api/v1/router/explain", "POST /api/v1/code-agents/x/export-tool", "DELETE /api/v1/session", "POST /v1/validation/code", "POST /v1/context/priors"}
@@ -144,7 +145,8 @@ func TestScopesFitWhatRoutesDo(t *testing.T) {
 	}
 }
 
-// A token restricted to an agent can use that agent by any of its names and its runs, and nothing else.
+// A token that is restricted to an agent can use this agent under any of its names, and the agent's runs, but nothing
+// else.
 func TestTokenOfOneAgent(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -200,8 +202,8 @@ func TestRunWithoutReadSeesItsOwnRuns(t *testing.T) {
 	s.Want(t, 409, "POST", "/api/v1/runs/"+run.RunID+"/cancel", nil, runner)
 }
 
-// Callers of a skill run its latest version immediately. Therefore every route that creates or removes such a version
-// needs approve.
+// Callers of a skill run its latest version at once. Therefore every route that creates or removes such a version must
+// require approve.
 func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -240,7 +242,7 @@ func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	s.Want(t, 200, "POST", "/api/v1/code-agents/adder/restore", nil)
 }
 
-// A token has all scopes except admin by default; invalid requests are rejected by field.
+// By default a token has all scopes except admin. Invalid requests must be rejected by field.
 func TestTokensAsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// keep starts a server on a directory, stores secrets of different lengths, and stops it.
+// keep starts a server on a directory, stores secrets of different lengths in it, and stops the server.
 func keep(t *testing.T, data string, secrets int) {
 	t.Helper()
 	s := servertest.On(t, data)
@@ -27,7 +27,7 @@ func keep(t *testing.T, data string, secrets int) {
 	s.Stop(t)
 }
 
-// opens starts a server on a directory and checks a secret with a run.
+// opens starts a server on a directory, and checks with a run that the server can decrypt a secret.
 func opens(t *testing.T, data string) {
 	t.Helper()
 	s := servertest.On(t, data)
@@ -106,8 +106,8 @@ func TestKeysRotate(t *testing.T) {
 	running.Stop(t)
 }
 
-// TestKilledRotation kills a rotation when the new key is in the file, before or while the secrets are re-encrypted.
-// The server can decrypt them, and the next rotation succeeds.
+// TestKilledRotation kills a key rotation after the new key is in the file, before or while the secrets are
+// re-encrypted. Afterwards the server must still decrypt the secrets, and the next rotation must succeed.
 func TestKilledRotation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -128,7 +128,7 @@ func TestKilledRotation(t *testing.T) {
 				break
 			}
 		}
-		_ = rotation.Process.Kill() // it may have finished
+		_ = rotation.Process.Kill() // Ignore the error: the process may have finished.
 		_ = rotation.Wait()
 		opens(t, data)
 	}
@@ -164,7 +164,7 @@ func TestSecretsCommands(t *testing.T) {
 			t.Errorf("%s: %+v", name, said)
 		}
 	}
-	// Regression: a value that is too long was cut at a line break and stored.
+	// Regression: a value that was too long was cut at a line break and then stored.
 	if said := atelier(strings.Repeat("x", 16<<10)+"\r\n"+"more", "secrets", "set", "KEY"); said.Code != 3 || !strings.Contains(said.Stderr, "/value must have at most 16 KiB") {
 		t.Errorf("too long: %+v", said)
 	}

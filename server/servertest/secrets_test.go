@@ -21,7 +21,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// hidden is a value that each encoding writes differently.
+// hidden is a value that is different in each of the tested encodings.
 const hidden = `t0p/Secret+"42"é <&~`
 
 // leaks returns the forms of a value that may appear nowhere except encrypted in its row.
@@ -37,7 +37,7 @@ func leaks(t *testing.T, value string) map[string]string {
 	}
 	for shift := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", shift) + value))
-		text = text[4 : len(text)-4] // the part that depends on the value alone
+		text = text[4 : len(text)-4] // Keep only the part that depends on the value alone.
 		all[fmt.Sprintf("base64 %d", shift)] = text
 		all[fmt.Sprintf("base64 url %d", shift)] = strings.NewReplacer("+", "-", "/", "_").Replace(text)
 	}
@@ -101,8 +101,8 @@ printf '{"key":"%s"}' "$(printf '%s' "$KEY" | base64 -w0)" > "$OUTPUT"
 	}
 }
 
-// TestSecretsLeaveNoTrace stores a secret, runs agents of every language that print it in many ways, and searches all
-// stored data and output of the server.
+// TestSecretsLeaveNoTrace stores a secret, and runs agents of every language that print the secret in many ways. Then
+// it searches all stored data and all output of the server.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, database := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -127,7 +127,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				s.Create(t, agent)
 				s.Publish(t, name, "1.0.0")
 				for i, fail := range []bool{false, true} {
-					input := map[string]any{"fail": fail, "echo": hidden} // the caller may know the value and send it
+					input := map[string]any{"fail": fail, "echo": hidden} // The caller may know the value and send it in the input.
 					run := ask(http.MethodPost, "/api/v1/code-agents/"+name+"/execute", map[string]any{"version": "1.0.0", "input": input}, servertest.Headers{"Idempotency-Key": fmt.Sprint(name, i)}).Run(t)
 					if run.Success == fail || !fail && !strings.Contains(string(run.Output), "***") || name != "wasm" && !strings.Contains(run.Stdout, "***") || !strings.Contains(run.Stderr, "***") {
 						t.Errorf("%s: %s %+v\n%s\n%s\n%s", name, run.Status, run.Error, run.Output, run.Stdout, run.Stderr)
@@ -143,7 +143,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				ask(http.MethodGet, "/api/v1/code-agents/"+name+"/versions/1.0.0/manifest?format=atelier", nil)
 			}
 			socket := s.Stream(t, follow(t, s, "python"), "")
-			events, _ := socket.Rest(t) // ends when it is closed
+			events, _ := socket.Rest(t) // Rest ends when the socket is closed.
 			told, err := json.Marshal(events)
 			if err != nil || len(events) < 5 {
 				t.Fatal(len(events), err)
@@ -212,7 +212,7 @@ func TestSecretsOfCrashes(t *testing.T) {
 	for name, agent := range agents {
 		agent["name"], agent["secrets"] = name, []string{"KEY"}
 		s.Create(t, agent)
-		for range 2 { // the second run may find data that the first left
+		for range 2 { // The second run could find data that the first run did not remove.
 			run := s.Execute(t, name, "draft", map[string]any{"fail": true})
 			if run.Success && name != "node-late" {
 				t.Errorf("%s survived: %s", name, run.Output)
@@ -326,13 +326,13 @@ func TestSecretsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBoundSecrets checks that the host receives a bound secret, and that no program can read it.
+// TestBoundSecrets checks that the host receives a bound secret, and that no program can read the secret.
 func TestBoundSecrets(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.Header.Get("X-Api-Key"))
-		fmt.Fprint(w, r.Header) // returns all headers
+		fmt.Fprint(w, r.Header) // The server returns all headers of the request.
 	}))
 	defer site.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header) }))
@@ -376,7 +376,7 @@ def main(input, ctx):
 		if !run.Success || !strings.Contains(string(run.Output), `"env":null`) || !strings.Contains(string(run.Output), "*|*|*") || !strings.Contains(string(run.Output), "m|i|n|e") {
 			t.Errorf("%s: %+v %s", name, run.Error, run.Output)
 		}
-		// The program splits the text it received; it cannot print text it never received.
+		// The program splits the text that it received. It cannot print text that it never received.
 		if text := strings.ReplaceAll(string(run.Output), "|", ""); strings.Contains(text, "t0p") || strings.Contains(text, "Secret+") {
 			t.Errorf("%s was told: %s", name, text)
 		}

@@ -24,7 +24,7 @@ func cookieOf(t *testing.T, answer servertest.Answer) *http.Cookie {
 	return nil
 }
 
-// as returns headers with a browser's session.
+// as returns headers that send a browser's session cookie.
 func as(cookie *http.Cookie) servertest.Headers {
 	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
 }
@@ -76,7 +76,8 @@ func TestSignInLink(t *testing.T) {
 	p.Want(t, 401, "GET", "/api/v1/session", nil, as(cookie))
 }
 
-// The administrator's token can be pasted. Wrong tokens are counted, also after a restart. The log contains no token.
+// A person can sign in by pasting the administrator's token. Wrong tokens are counted, also after a restart. The log
+// must not contain the token.
 func TestPastedToken(t *testing.T) {
 	t.Parallel()
 	const token = "the-administrators-fixed-token"
@@ -105,8 +106,8 @@ func TestPastedToken(t *testing.T) {
 		}
 		s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, anonymous)
 		s.Want(t, 200, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token})
-		s.Want(t, 200, "GET", "/api/v1/session", nil)             // with a token issued by the server
-		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // an existing session stays valid
+		s.Want(t, 200, "GET", "/api/v1/session", nil)             // Sign in with a token that the server issued.
+		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // An existing session stays valid.
 		for _, secret := range []string{token, "the-guess-", cookie.Value, s.Token} {
 			if strings.Contains(s.Log.String(), secret) {
 				t.Errorf("the log has %s", secret)
@@ -138,7 +139,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Each signed-in browser is listed with its address, and can be signed out at once by an administrator.
+// Each signed-in browser is listed with its address. An administrator can sign it out at once.
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// skillResult is the part of a skill's result that says what was recorded.
+// skillResult is the part of a skill's result that states what was recorded.
 type skillResult struct {
 	ExecutionID string `json:"execution_id"`
 	Success     bool
@@ -110,7 +110,8 @@ func TestValidateCode_Matched_IsTheText(t *testing.T) {
 	}
 }
 
-// TestManifestYAML_ReadAndWritten checks folders of existing skill managers: manifest.yaml and a program with run.
+// TestManifestYAML_ReadAndWritten checks the folders of existing skill managers, which contain manifest.yaml and a
+// program with run.
 func TestManifestYAML_ReadAndWritten(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, map[string]string{
@@ -136,7 +137,7 @@ func TestManifestYAML_ReadAndWritten(t *testing.T) {
 			t.Errorf("no %q in %s %v", part, text, err)
 		}
 	}
-	// The written folder without our own files is the same program for another server.
+	// Without the files that only this server uses, the written folder must be the same program for another server.
 	for _, own := range []string{"skill.yaml", "schema.json", ".written-by-atelier"} {
 		if err := os.Remove(filepath.Join(dir, "doubler", own)); err != nil {
 			t.Fatal(err)
@@ -150,7 +151,7 @@ func TestManifestYAML_ReadAndWritten(t *testing.T) {
 	if got := s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "doubler", "args": {}}`); !strings.Contains(string(got.Body), `"result":6`) {
 		t.Errorf("copied: %s", got.Body)
 	}
-	// A broken one names its file.
+	// The error about an invalid file must name the file.
 	bad, _ := skillsIn(t, map[string]string{"odd/manifest.yaml": "name: odd\ndescription: None.\ntriggers: 5\n", "odd/main.py": "", "none/manifest.yaml": "name: none\ndescription: None.\n"})
 	list := string(servertest.On(t, bad).Want(t, 200, "GET", "/v1/skills", nil).Body)
 	if !strings.Contains(list, "triggers as a list of texts") || !strings.Contains(list, "needs a program") || !strings.Contains(list, "manifest.yaml") {
@@ -158,8 +159,8 @@ func TestManifestYAML_ReadAndWritten(t *testing.T) {
 	}
 }
 
-// TestInstall_NameInTheRegistry_Installs checks that a name that is neither installed nor a folder comes from the public
-// registry, with the number of its version.
+// TestInstall_NameInTheRegistry_Installs checks a name that is neither an installed skill nor a folder. The skill must
+// come from the public registry, with the number of its version there.
 func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -195,8 +196,8 @@ func TestInstall_NameInTheRegistry_Installs(t *testing.T) {
 	}
 }
 
-// TestInstall_OtherSkillOfTheName_Stays checks that a program of the registry never becomes a version of a skill from
-// elsewhere: by the publisher's name, or by a former name of an agent that has the skill's name now.
+// TestInstall_OtherSkillOfTheName_Stays checks that an agent of the registry never becomes a version of a skill from
+// another source. It tests the publisher's name, and a former name of an agent that is now the name of the skill.
 func TestInstall_OtherSkillOfTheName_Stays(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
@@ -255,7 +256,8 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 	}
 }
 
-// The rules that fit a context are priors for the author of code. Without a common word they are the critical ones.
+// Rules that fit the description of code are returned to the author of the code. If no rule has a word of the
+// description, the critical rules are returned.
 func TestPriors_RulesThatFitAContext(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestDraftFoldersOfPeopleAreTheirs checks that a folder that a person put into _drafts is read but never written.
-// Promotion makes it the skill's folder with all its files.
+// TestDraftFoldersOfPeopleAreTheirs checks that a folder that a person has put into _drafts is read but never written.
+// When the draft is promoted, the folder becomes the folder of the skill with all its files.
 func TestDraftFoldersOfPeopleAreTheirs(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{".gitignore": "x\n", "README.md": "# Mine\n", "tests/test_echo.py": "assert True\n", "skill.yaml": "# a comment\n" + echoSettings, "schema.json": echoSchemas, "handler.py": echoHandler}
@@ -86,7 +86,8 @@ func TestFailedInstallationsChangeNothing(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/echo", nil)
 }
 
-// TestTroubleGoesWithItsFolder checks that an error disappears with its folder, also in the folder of all drafts.
+// TestTroubleGoesWithItsFolder checks that an error disappears when its folder is removed. This also holds for folders
+// in _drafts.
 func TestTroubleGoesWithItsFolder(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, map[string]string{"_drafts/broken/skill.yaml": "name: broken\nversion: one\n"})
@@ -102,7 +103,7 @@ func TestTroubleGoesWithItsFolder(t *testing.T) {
 	})
 }
 
-// TestPromotionsAtOnce checks that concurrent promotions of a draft create one version.
+// TestPromotionsAtOnce checks that concurrent promotions of one draft create only one version.
 func TestPromotionsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -136,7 +137,7 @@ func TestTroubleOfDraftsIsListed(t *testing.T) {
 	})
 }
 
-// TestRenamedSkills checks that a renamed skill still answers to its old name, and that its folder still creates
+// TestRenamedSkills checks that a renamed skill can still be called by its old name, and that its folder still creates
 // versions.
 func TestRenamedSkills(t *testing.T) {
 	t.Parallel()

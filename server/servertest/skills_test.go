@@ -28,7 +28,7 @@ const (
 	echoHandler = "def echo(value, times=1):\n    print('echoing')\n    assert times\n    return {'values': [value] * times}\n"
 )
 
-// skillsIn creates a data directory with skill folders, by path and content.
+// skillsIn creates a data directory that contains skill folders. The files are given by path and content.
 func skillsIn(t *testing.T, files map[string]string) (data, dir string) {
 	t.Helper()
 	data = t.TempDir()
@@ -50,12 +50,12 @@ func echo() map[string]string {
 	return map[string]string{"echo/skill.yaml": echoSettings, "echo/schema.json": echoSchemas, "echo/handler.py": echoHandler}
 }
 
-// TestClientsOfOtherServices runs an unchanged client of another service against this server.
+// TestClientsOfOtherServices runs an unchanged client of another service with this server.
 func TestClientsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
 	s := servertest.On(t, data, servertest.Flags(t, map[string]string{"skills-anonymous": "loopback"}))
-	// The client expects a service with loaded skills and a finished self-test. This call waits for both.
+	// The client expects a service that has loaded its skills and finished its self-test, so wait for both.
 	s.Want(t, 200, "POST", "/skills/execute", map[string]any{"skill": "echo", "args": map[string]any{"value": 1}})
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestClientsOfOtherServices(t *testing.T) {
 	}
 }
 
-// TestAnonymousCallersAreKeptShort checks which callers may call without a token, and which routes.
+// TestAnonymousCallersAreKeptShort checks which callers may call without a token, and which routes they may call.
 func TestAnonymousCallersAreKeptShort(t *testing.T) {
 	t.Parallel()
 	call := `{"skill": "echo", "args": {"value": 1}}`
@@ -165,8 +165,8 @@ type listing struct {
 
 func (l listing) String() string { return fmt.Sprintf("%+v", l.Skills) }
 
-// TestFoldersAreWatched checks that an edited folder becomes a version, and that a broken folder is reported and blocks
-// nothing.
+// TestFoldersAreWatched checks that an edited folder becomes a version. An invalid folder must be reported, and must
+// not affect anything else.
 func TestFoldersAreWatched(t *testing.T) {
 	t.Parallel()
 	files := echo()
@@ -249,7 +249,7 @@ func TestFoldersAreWatched(t *testing.T) {
 	}
 }
 
-// TestArchivesComeFromGrantedHosts checks that archives are fetched only from granted hosts, also after a redirect.
+// TestArchivesComeFromGrantedHosts checks that archives are only fetched from granted hosts, even after a redirect.
 func TestArchivesComeFromGrantedHosts(t *testing.T) {
 	t.Parallel()
 	archive := packedSkill(t, map[string]string{"skill.yaml": echoSettings, "schema.json": echoSchemas, "handler.py": echoHandler})
@@ -287,7 +287,8 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 	s.Want(t, 200, "GET", "/skills/echo", nil)
 }
 
-// TestSkillsWithSideEffectsWaitForApprovals checks that the same request_id returns the result of a run that waited.
+// TestSkillsWithSideEffectsWaitForApprovals checks that a call with the same request_id returns the result of the run
+// that waited.
 func TestSkillsWithSideEffectsWaitForApprovals(t *testing.T) {
 	t.Parallel()
 	files := echo()
@@ -359,14 +360,15 @@ func TestSkillsOfEveryLanguage(t *testing.T) {
 			t.Errorf("%s: %s", language, a.Body)
 		}
 	}
-	// A property may have any name that the calling file uses.
+	// A property may have any name, even one that the generated calling file uses.
 	a := s.Want(t, 200, "POST", "/skills/execute", `{"skill": "py", "args": {"name": "a", "mark": ".", "_properties": 1, "_function": 2, "ctx": 3}}`)
 	if !strings.Contains(string(a.Body), `"result":{"text":"a.?_function_propertiesctx"}`) {
 		t.Errorf("keyword arguments: %s", a.Body)
 	}
 }
 
-// TestCreatedSkillsAreDraftsUntilPromoted also checks that they follow the rules.
+// TestCreatedSkillsAreDraftsUntilPromoted checks that created skills are drafts until they are promoted, and that they
+// must follow the rules.
 func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, nil)
@@ -441,7 +443,7 @@ func TestCreatedSkillsAreDraftsUntilPromoted(t *testing.T) {
 		}
 	}
 	s.Stop(t)
-	s = servertest.On(t, data) // the written folder contains the same skill
+	s = servertest.On(t, data) // The folder that was written contains the same skill.
 	decode(t, s.Want(t, 200, "GET", "/v1/skills", nil), &l)
 	if len(l.Skills) != 1 || l.Skills[0].Origin != "created" || l.Skills[0].Version != "1.0.1" || l.Skills[0].Error != nil {
 		t.Errorf("after another start there is %+v", l.Skills)
@@ -485,7 +487,7 @@ func TestFoldersOfPeopleAreTheirs(t *testing.T) {
 	}
 }
 
-// TestInstalling installs from files, an archive, a URL and a description.
+// TestInstalling installs skills from files, an archive, a URL and a description.
 func TestInstalling(t *testing.T) {
 	t.Parallel()
 	data, dir := skillsIn(t, nil)

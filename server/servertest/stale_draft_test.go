@@ -10,7 +10,7 @@ import (
 
 const stalePath = "/api/v1/code-agents/weather"
 
-// overtaken creates an agent whose draft is at revision 2, saved after the caller read revision 1.
+// overtaken creates an agent whose draft is at revision 2. The draft was saved after the caller had read revision 1.
 func overtaken(t *testing.T) *servertest.Server {
 	t.Helper()
 	s := servertest.New(t)
@@ -19,7 +19,7 @@ func overtaken(t *testing.T) *servertest.Server {
 	return s
 }
 
-// usesOfADraft returns each use of a draft with the revision it refers to.
+// usesOfADraft returns all requests that act on a draft, with the revision to which each refers.
 func usesOfADraft(revision int64) map[string]struct {
 	method, path string
 	body         map[string]any
@@ -51,8 +51,8 @@ func usesOfADraft(revision int64) map[string]struct {
 	}
 }
 
-// TestUseOfADraft_SavedSince_StaleDraft checks that no route acts on a draft that its caller has not seen (two people,
-// one agent).
+// TestUseOfADraft_SavedSince_StaleDraft checks that no route acts on a draft that its caller has not seen. This can
+// happen if two people edit one agent.
 func TestUseOfADraft_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -109,7 +109,8 @@ func TestDraft_NamesWhoSavedItAndWhen(t *testing.T) {
 	}
 }
 
-// TestAnswers_NameTheDraftRevision checks that the answer names the used draft if the caller names no revision.
+// TestAnswers_NameTheDraftRevision checks that the answer contains the revision of the used draft if the caller sends
+// none.
 func TestAnswers_NameTheDraftRevision(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -148,7 +149,7 @@ func TestAnswers_NameTheDraftRevision(t *testing.T) {
 	}
 }
 
-// TestRevision_WithoutADraft_Refused checks that a precondition without a draft is an error.
+// TestRevision_WithoutADraft_Refused checks that a revision is an error if the request does not use a draft.
 func TestRevision_WithoutADraft_Refused(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -175,7 +176,7 @@ func TestRevision_WithoutADraft_Refused(t *testing.T) {
 	s.Want(t, 400, "POST", stalePath+"/versions", map[string]any{}, servertest.Headers{"If-Match": "2"})
 }
 
-// TestReplay_SavedSince_StaleDraft checks that recorded inputs run against one draft.
+// TestReplay_SavedSince_StaleDraft checks that all recorded inputs run with the same revision of the draft.
 func TestReplay_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := overtaken(t)
@@ -190,7 +191,8 @@ func TestReplay_SavedSince_StaleDraft(t *testing.T) {
 	}
 }
 
-// TestPromoteSkill_SavedSince_StaleDraft checks the same rule for the skills routes.
+// TestPromoteSkill_SavedSince_StaleDraft checks that the routes for skills do not act on a draft that their caller has
+// not seen.
 func TestPromoteSkill_SavedSince_StaleDraft(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

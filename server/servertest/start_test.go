@@ -68,11 +68,11 @@ func TestDataDirectoryIsPrivate(t *testing.T) {
 		}
 	}
 	s.Stop(t)
-	servertest.On(t, data) // the lock is free again
+	servertest.On(t, data) // The lock of the data directory is free again.
 }
 
-// Regression: a full disk at the start of a server removed the token of the command line. The server starts read-only
-// and does not change it.
+// Regression: if the disk was full when a server started, the token of the command line was removed. Now the server
+// starts read-only and does not change the token.
 func TestCredentialsThatCannotBeWrittenStay(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -84,7 +84,7 @@ func TestCredentialsThatCannotBeWrittenStay(t *testing.T) {
 	p.Signal(t, syscall.SIGTERM)
 	p.Exit()
 	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() { // reading another kind of file would never end
+	if err != nil || !info.Mode().IsRegular() { // Reading a file of another kind would never end.
 		t.Fatalf("afterwards it is no file any more: %v", err)
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != text {

@@ -31,8 +31,8 @@ func kinds(events []runtimes.Event) string {
 	return strings.Join(all, " ")
 }
 
-// Events arrive in order, one per frame, without gaps in seq. The result is last, and then the socket is closed
-// normally.
+// Events must arrive in order, one per frame, without gaps in seq. The result must be last, and then the socket must be
+// closed normally.
 func TestSocketFollowsARun(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -55,7 +55,7 @@ func TestSocketFollowsARun(t *testing.T) {
 	}
 }
 
-// A reader that reconnects with its last seq misses no event and sees none twice, during the run or later.
+// A reader that reconnects with its last seq must miss no event and see none twice, both during the run and later.
 func TestSocketResumes(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -87,7 +87,7 @@ func TestSocketResumes(t *testing.T) {
 	}
 }
 
-// The same events are available as JSON, and as server-sent events with Last-Event-ID.
+// The same events must be available as JSON, and as server-sent events with Last-Event-ID.
 func TestEventsWithoutASocket(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -127,7 +127,7 @@ func TestEventsWithoutASocket(t *testing.T) {
 	s.Want(t, http.StatusNoContent, "GET", path, nil, servertest.Headers{"Accept": "text/event-stream", "Last-Event-ID": itoa(last)})
 }
 
-// Output reaches a reader while the program runs.
+// Output must reach a reader while the program still runs.
 func TestOutputIsLive(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

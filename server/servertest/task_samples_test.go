@@ -14,7 +14,7 @@ import (
 
 var updateSamples = flag.Bool("update", false, "write the expected differences of the task samples anew")
 
-// folderOf reads the files of a folder, with slashes in their paths.
+// folderOf reads the files of a folder. The paths contain slashes.
 func folderOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -47,7 +47,7 @@ func folderOf(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// Each sample of samples/tasks proposes the change in its expected.diff.
+// Each sample in samples/tasks must propose the change in its expected.diff.
 func TestTaskSamples_ExpectedDifference(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -76,7 +76,8 @@ func TestTaskSamples_ExpectedDifference(t *testing.T) {
 	}
 }
 
-// The samples add to files as they are: TODO.md has entries, and code is indented with tabs or ends its lines with CRLF.
+// The samples must preserve the form of the files to which they add text. For example, TODO.md has entries, and code is
+// indented with tabs or has CRLF line ends.
 func TestTaskSamples_UnusualFiles_OnlyAdd(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -116,10 +117,10 @@ func TestTaskSamples_UnusualFiles_OnlyAdd(t *testing.T) {
 	}
 }
 
-// publishSample publishes an agent of a folder of samples.
+// publishSample publishes an agent from a folder of samples.
 func publishSample(t *testing.T, s *servertest.Server, sample string) {
 	t.Helper()
-	dir := t.TempDir() // push notes the revision in the folder
+	dir := t.TempDir() // The command push records the revision in the folder.
 	for path, text := range folderOf(t, sample) {
 		if path != "expected.diff" {
 			write(t, filepath.Join(dir, path), text)

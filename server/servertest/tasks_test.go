@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// appends is a program that adds a line to a file, after some milliseconds.
+// appends is a program that waits some milliseconds and then adds a line to a file.
 const appends = `export default async ({ path, text, ms, feedback }, ctx) => {
 	const before = await ctx.readFile(path);
 	if (ms) await new Promise((done) => setTimeout(done, ms));
@@ -39,7 +39,7 @@ func submit(t *testing.T, s *servertest.Server, body map[string]any) registry.Ta
 	return task
 }
 
-// reach waits until a task has a state.
+// reach waits until a task has the given state.
 func reach(t *testing.T, s *servertest.Server, id string, status registry.TaskStatus) registry.Task {
 	t.Helper()
 	var task registry.Task
@@ -98,7 +98,7 @@ func TestTask_Accepted(t *testing.T) {
 	}
 }
 
-// statesOf lists the states that a task has gone through.
+// statesOf lists the states that a task has had so far.
 func statesOf(t *testing.T, s *servertest.Server, id string) []string {
 	t.Helper()
 	var list struct {
@@ -134,7 +134,7 @@ func TestTask_TwoOnOneFile_Conflict(t *testing.T) {
 	if text := fileOf(t, s, "shop", "a.txt"); text != "one\nleft\n" {
 		t.Errorf("%q", text)
 	}
-	// The second attempt reads the file as it is now.
+	// The second attempt must read the file as it is now.
 	s.Want(t, 200, http.MethodPost, "/api/v1/tasks/"+right+"/retry", `{"feedback":"after left"}`)
 	servertest.Eventually(t, "the second attempt is reviewed", func() bool {
 		var task registry.Task
@@ -214,7 +214,8 @@ func TestTask_Cancel(t *testing.T) {
 	s.Want(t, 409, http.MethodPost, "/api/v1/tasks/"+id+"/cancel", nil)
 }
 
-// A token that may only run cannot reject the changes of a task by a retry, and does not see the tasks of others.
+// A token with only the scope run must not reject the changes of a task by a retry, and must not see tasks of other
+// callers.
 func TestTask_RunScope(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -241,8 +242,8 @@ func TestTask_RunScope(t *testing.T) {
 	}
 }
 
-// Feedback is stored and reaches the agent, so it must hold no secret and fit the input schema. Refused feedback does not
-// reject the changes of the last attempt.
+// Feedback is stored and the agent gets it. Therefore it must not contain a secret, and must match the input schema.
+// Refused feedback must not reject the changes of the last attempt.
 func TestTask_BadFeedback_ChangesStayOpen(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -320,7 +321,8 @@ func TestTask_Refusals(t *testing.T) {
 	}
 }
 
-// TestTask_Killed kills a server while a task executes. The next server queues the task once more, and it ends.
+// TestTask_Killed kills a server while a task executes. The next server must queue the task once more, and the task
+// must end.
 func TestTask_Killed(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -352,7 +354,7 @@ func TestTask_Killed(t *testing.T) {
 	}
 }
 
-// TestTask_Priority submits tasks while all places are taken.
+// TestTask_Priority submits tasks while all slots are used.
 func TestTask_Priority(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"tasks-concurrent": "1"}))

@@ -44,10 +44,11 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 	return tenant{browser: b, name: name, token: made.Secret, me: b.me(t)}
 }
 
-// possessions contains the identifiers of a workspace's resources, each with a nonexistent identifier of the same form.
+// possessions contains the identifiers of a workspace's resources. Each one is paired with an identifier of the same
+// form that does not exist.
 type possessions struct {
 	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets, approvals, packs, projects, overlays, tasks, budgets [][2]string
-	markers                                                                                                                                                                             []string // texts that show a leak
+	markers                                                                                                                                                                             []string // texts that prove a leak if an answer contains them
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -81,7 +82,7 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	s.Want(t, 204, "DELETE", "/api/v1/code-agents/alpha-gone", nil, who)
 	ended := id(s.Want(t, 200, "POST", "/api/v1/code-agents/alpha-ledger/execute", `{"version":"1.0.0","input":{}}`, who))
 	long := servertest.ScriptBody("print alphaprinted\nwait")
-	long["limits"] = map[string]any{"timeoutMs": 600_000} // longer than any walk
+	long["limits"] = map[string]any{"timeoutMs": 600_000} // The run lasts longer than all requests of the test.
 	running := id(s.Want(t, 202, "POST", "/api/v1/execute", long, who, servertest.Headers{"Prefer": "respond-async"}))
 	servertest.Eventually(t, "the run has begun", func() bool {
 		return s.Want(t, 200, "GET", "/api/v1/runs/"+running, nil, who).Run(t).Status == "running"
@@ -145,19 +146,19 @@ func populate(t *testing.T, s *servertest.Server, w tenant) possessions {
 	}
 }
 
-// walk describes how to request a route for a resource of another workspace. Every § in query and body stands for the
-// resource, and so does the path parameter at. Other path parameters are taken from the caller's workspace. A route
-// without a resource is requested once, to search its answer for leaks.
+// walk describes how to request a route for a resource of another workspace. In the query and the body, each § is
+// replaced by the identifier of the resource; so is the path parameter at. Other path parameters come from the caller's
+// workspace. A route without a resource is requested once, and its answer is searched for leaks.
 type walk struct {
 	about [][2]string
-	at    string // the parameter of the path; "" for a value in query or body
+	at    string // path parameter to replace; "" if the identifier is in the query or the body
 	query string
 	body  string
-	wants int // status for a foreign resource; 0 means 404, -1 any status equal to that of a nonexistent resource
+	wants int // status for a resource of another workspace; 0 means 404; -1 means any status, but the same as for a resource that does not exist
 	sent  servertest.Headers
 }
 
-// walks has an entry for every route. A missing one fails the test.
+// walks has an entry for every route. If an entry is missing, the test fails.
 func walks(has possessions) map[string]walk {
 	const (
 		agents  = "/api/v1/code-agents"
@@ -358,22 +359,22 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/packages/resolve":       agent(`{}`),
 		"GET " + one + "/versions/{version}/sbom": agent(""),
 		"GET /v1/skills":                          anything,
-		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"x = 1"}`, wants: 200}, // keeps no draft
+		"POST /v1/skills/create":                  {about: has.skills, body: `{"name":"§","description":"Adds numbers up.","code":"x = 1"}`, wants: 200}, // This request stores no draft.
 		"POST /v1/skills/install":                 {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/skills/promote":                 {about: has.skills, body: `{"name":"§"}`},
-		"POST /v1/skills/autonomous_skill_task":   {body: `{"user_text":"nothing such exists"}`}, // no model
+		"POST /v1/skills/autonomous_skill_task":   {body: `{"user_text":"nothing such exists"}`}, // The server has no model.
 		"POST /v1/skills/run":                     {about: has.skills, body: `{"name":"§"}`, wants: -1},
 		"POST /v1/skills/uninstall":               {about: has.skills, body: `{"name":"§"}`},
 		"POST /v1/validation/code":                {body: `{"code":"def run(action, args): pass"}`},
 	}
 }
 
-// outside lists public routes that are missing in the description.
+// outside lists public routes that the API description does not contain.
 func outside() []string {
 	return []string{"GET /", "GET /docs", "GET /login", "GET /metrics", "GET /openapi.json", "GET /schemas/agent.json", "GET /schemas/tool-manifest.json", "GET /studio/"}
 }
 
-// routes lists all routes of the description and the gate, by method and pattern.
+// routes lists all routes of the API description and of the gate, by method and pattern.
 func routes(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(servertest.Root(t), "docs", "openapi.json"))
@@ -401,7 +402,7 @@ var (
 	byChance = regexp.MustCompile(`"(?:runId|executionId|execution_id|requestId|request_id|id|timestamp|createdAt|updatedAt|savedAt|publishedAt|at)": ?"[^"]*"|"(?:execution_time_ms|executionTime|executionTimeMs|queuedMs|startMs|runMs|totalMs|cpuMs|peakMemoryBytes)": ?[0-9.e-]+`)
 )
 
-// asked returns the request for a foreign or a nonexistent resource.
+// asked returns the request for a resource of another workspace, or for a resource that does not exist.
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
@@ -417,7 +418,7 @@ func (w walk) asked(pattern, value string) (path, body string) {
 	return path, strings.ReplaceAll(w.body, "§", value)
 }
 
-// answered returns an answer without the requested name and without values that differ each time.
+// answered returns an answer without the requested name, and without values that are different each time.
 func answered(a servertest.Answer, asked string) string {
 	var headers []string
 	for name, values := range a.Header {
@@ -427,7 +428,7 @@ func answered(a servertest.Answer, asked string) string {
 	}
 	slices.Sort(headers)
 	text := string(a.Body)
-	name, _, _ := strings.Cut(asked, "@") // of a reference
+	name, _, _ := strings.Cut(asked, "@") // The name is the part of a reference before the @.
 	for _, form := range []string{asked, url.QueryEscape(asked), name} {
 		if form != "" {
 			text = strings.ReplaceAll(text, form, "ASKED")
@@ -436,8 +437,8 @@ func answered(a servertest.Answer, asked string) string {
 	return fmt.Sprintf("%d\n%s\n%s", a.Status, strings.Join(headers, "\n"), byChance.ReplaceAllString(text, "BYCHANCE"))
 }
 
-// Every route and method is requested for every resource of another workspace. The answer must equal that for a
-// nonexistent resource byte for byte, and no answer may mention the resource.
+// Every route and method is requested for every resource of another workspace. The answer must equal the answer for a
+// resource that does not exist, byte for byte. No answer may mention the resource.
 func TestWorkspacesAreKeptApart(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
@@ -451,14 +452,14 @@ func TestWorkspacesAreKeptApart(t *testing.T) {
 func keptApart(t *testing.T, database string) {
 	ledger, began := &ledger{}, time.Now()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true", "database": database}), func(o *app.Options) {
-		o.Asked, o.Now = ledger.note, func() time.Time { return began } // time stands still, so that cached values do not expire during the test
+		o.Asked, o.Now = ledger.note, func() time.Time { return began } // The clock stands still, so that cached values do not expire during the test.
 	})
 	admin := browser{s, cookieOf(t, s.Do(t, "GET", signInLink(t, s), nil, anonymous))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
 	has := populate(t, s, acme)
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, other.bearer())
 	s.Want(t, 201, "POST", "/api/v1/code-agents/mine/versions", `{"version":"1.0.0"}`, other.bearer())
-	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // the answer is cached from here on
+	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // From here on, the answer is cached.
 	before := inventory(t, acme)
 
 	w := walker{T: t, s: s, ledger: ledger, has: has, callers: map[string]servertest.Headers{"token": other.bearer(), "session": as(other.cookie)}}
@@ -476,7 +477,7 @@ func keptApart(t *testing.T, database string) {
 	for route := range table {
 		t.Errorf("%s is no route any more", route)
 	}
-	for _, name := range []string{"alpha-ledger", "alphaskill"} { // each workspace has its own names
+	for _, name := range []string{"alpha-ledger", "alphaskill"} { // Each workspace has its own names.
 		s.Want(t, 201, "POST", "/api/v1/code-agents", map[string]string{"name": name, "language": "javascript", "code": "export default () => 1"}, other.bearer())
 	}
 	if after := inventory(t, acme); after != before {
@@ -488,8 +489,8 @@ func keptApart(t *testing.T, database string) {
 	}
 }
 
-// An agent listed in the registry can be read and copied by all, by its ID and without its creator. Everything else
-// about the agent stays private.
+// All workspaces can read and copy an agent that is listed in the registry. They see its ID but not its creator. All
+// other data of the agent must stay private.
 func TestWhatIsListedIsForAll(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
@@ -524,7 +525,8 @@ func TestWhatIsListedIsForAll(t *testing.T) {
 	}
 }
 
-// inventory returns everything a workspace shows to its own administrator, without values that change on reading.
+// inventory returns everything that a workspace shows to its own administrator, except for values that change on
+// reading.
 func inventory(t *testing.T, w tenant) string {
 	t.Helper()
 	var all strings.Builder
@@ -538,10 +540,10 @@ func inventory(t *testing.T, w tenant) string {
 	return used.ReplaceAllString(all.String(), "")
 }
 
-// ledger records the database operations of each request.
+// ledger counts the database operations of each request.
 type ledger struct {
 	mu    sync.Mutex
-	asked map[string][]string // by request ID
+	asked map[string][]string // operations by request ID
 }
 
 func (l *ledger) note(ctx context.Context, operation string) {
@@ -576,7 +578,7 @@ func (w *walker) leak(format string, args ...any) {
 	w.Errorf(format, args...)
 }
 
-// ask sends a request and searches the answer for another workspace's data, except the requested name.
+// ask sends a request and searches the answer for data of another workspace. It ignores the requested name.
 func (w *walker) ask(method, path, body, asked string, headers ...servertest.Headers) servertest.Answer {
 	w.Helper()
 	w.requests++
@@ -604,7 +606,7 @@ func (w *walker) route(route string, line walk, acme tenant) {
 	}
 	for name, who := range w.callers {
 		if pattern == "/api/v1/session" && method == http.MethodDelete && name == "session" {
-			continue // it would sign out the caller of this test
+			continue // This request would sign out the caller of this test.
 		}
 		for _, way := range ways {
 			w.abroad(name, method, pattern, line, who, way)
@@ -613,7 +615,7 @@ func (w *walker) route(route string, line walk, acme tenant) {
 	}
 }
 
-// abroad sends requests from another workspace.
+// abroad sends the requests of another workspace's caller.
 func (w *walker) abroad(name, method, pattern string, line walk, who, way servertest.Headers) {
 	w.Helper()
 	if line.about == nil {
@@ -623,12 +625,12 @@ func (w *walker) abroad(name, method, pattern string, line walk, who, way server
 	}
 	for _, pair := range line.about {
 		ask := func(value string) servertest.Answer {
-			w.s.Want(w.T, 200, "GET", "/api/v1/capabilities", nil, who) // afterwards the gate has cached its look-ups
+			w.s.Want(w.T, 200, "GET", "/api/v1/capabilities", nil, who) // Afterwards the gate has cached its look-ups.
 			path, body := line.asked(pattern, value)
 			return w.ask(method, path, body, value, line.sent, way, who)
 		}
 		foreign, none := ask(pair[0]), ask(pair[1])
-		if got, want := w.ledger.of(foreign), w.ledger.of(none); got != want { // a different number of operations would be measurable
+		if got, want := w.ledger.of(foreign), w.ledger.of(none); got != want { // A caller could measure a different number of operations.
 			w.leak("%s %s with a %s: for another's %s the database is asked %s, for nothing %s", method, pattern, name, pair[0], got, want)
 		}
 		if got, want := answered(foreign, pair[0]), answered(none, pair[1]); got != want {
@@ -644,7 +646,7 @@ func (w *walker) abroad(name, method, pattern string, line walk, who, way server
 	}
 }
 
-// inside requests another workspace by X-Workspace, or in the URL of a WebSocket.
+// inside requests another workspace with X-Workspace, or with the URL of a WebSocket.
 func (w *walker) inside(name, method, pattern string, line walk, who servertest.Headers, acme tenant) {
 	w.Helper()
 	if !slices.Contains(gate.Guarded(), method+" "+pattern) {

@@ -29,7 +29,7 @@ func tripleTests() []any {
 	}
 }
 
-// tripling returns a server with the agent triple, its tests in the draft.
+// tripling returns a server with the agent triple, whose draft contains the tests.
 func tripling(t *testing.T) *servertest.Server {
 	t.Helper()
 	s := servertest.New(t)
@@ -136,14 +136,14 @@ func TestSaveTests_Invalid_Refused(t *testing.T) {
 	}
 }
 
-// TestPublish_TestsFail_Refused: a minor version that breaks the tests of its predecessor is refused with the callers; when
-// the regression is accepted it becomes a major version.
+// TestPublish_TestsFail_Refused checks that a minor version that breaks the tests of its predecessor is refused, and
+// that the error lists the callers. If the author accepts the regression, the version becomes a major version.
 func TestPublish_TestsFail_Refused(t *testing.T) {
 	t.Parallel()
 	s := tripling(t)
 	s.Publish(t, "triple", "1.0.0")
 	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/pins", map[string]any{"owner": "workflow:42", "label": "Morning mail", "references": []string{"triple@^1"}})
-	// The author removes the property and the test that would notice.
+	// The author removes the property, and also the test that would fail because of this.
 	s.Want(t, http.StatusOK, http.MethodPut, tripled, map[string]any{"code": noParts, "tests": tripleTests()[1:]}, servertest.Headers{"If-Match": `"1"`})
 	refused := s.Want(t, http.StatusConflict, http.MethodPost, tripled+"/versions", map[string]any{"bump": "auto"})
 	for _, want := range []string{"tests_failed", `The test \"two\" of 1.0.0 fails`, "/parts is missing", "Morning mail", "acceptRegressions"} {
@@ -177,7 +177,8 @@ func TestPublish_TestsFail_Refused(t *testing.T) {
 	if v.Regressions.Comment != "Nobody reads parts." || len(v.Regressions.Failed) != 1 || v.Regressions.Failed[0].Test != "two" || v.Regressions.Failed[0].Version != "1.0.0" || len(v.Tests) != 4 {
 		t.Errorf("%+v", v)
 	}
-	// A test of the draft itself blocks too, and a major version does not run those of the version before.
+	// A failing test of the draft itself blocks publishing too. For a major version, the tests of the previous version do
+	// not run.
 	s.Want(t, http.StatusOK, http.MethodPut, tripled, map[string]any{"code": wrongSum}, servertest.Headers{"If-Match": `"2"`})
 	if text := string(s.Want(t, http.StatusConflict, http.MethodPost, tripled+"/versions", map[string]any{"bump": "major"}).Body); !strings.Contains(text, `\"three\"`) {
 		t.Error(text)
@@ -187,7 +188,8 @@ func TestPublish_TestsFail_Refused(t *testing.T) {
 	s.Want(t, http.StatusCreated, http.MethodPost, tripled+"/versions", map[string]any{"bump": "major"})
 }
 
-// TestTestCommand covers folders without a server, references, pull and push, and an archive.
+// TestTestCommand tests the command with folders without a server, with references, with pull and push, and with an
+// archive.
 func TestTestCommand(t *testing.T) {
 	t.Parallel()
 	s := tripling(t)
@@ -236,8 +238,8 @@ func TestTestCommand(t *testing.T) {
 	}
 }
 
-// TestGenerateTests checks that generated tests find an input for which a program fails and shrink it, and that the same
-// seed gives the same inputs.
+// TestGenerateTests checks that generated tests find an input for which a program fails, and make the input smaller.
+// The same seed must give the same inputs.
 func TestGenerateTests(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -277,7 +279,7 @@ func TestGenerateTests(t *testing.T) {
 	}
 	s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, agent+"/tests/generate", map[string]any{"count": 101})
 
-	// An input that only the program's own schema refuses is a declared error.
+	// If only the program's own schema rejects an input, this counts as a declared error.
 	s.Create(t, map[string]any{
 		"name": "odd", "language": "javascript", "code": `export const input = {"~standard": {version: 1, vendor: "mine", validate: (value) => (value.n % 2 ? {value} : {issues: [{message: "must be odd", path: ["n"]}]})}}; export default ({n}) => n;`,
 		"inputSchema": map[string]any{"type": "object", "required": []string{"n"}, "additionalProperties": false, "properties": map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "maximum": 50}}},

@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// A control character in a text that people read is refused by its member, and never an internal error.
+// A control character in a text that people read must be refused with the name of the field. It must not cause an
+// internal error.
 func TestControlCharacters_Refused(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"skills-builtin": "false"}))

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/usage"
 )
 
-// usageOf returns the usage of the current month, and its amounts.
+// usageOf returns the usage of the current month, as a report and as amounts by meter.
 func usageOf(t *testing.T, s *servertest.Server) (usage.Monthly, map[registry.Meter]float64) {
 	t.Helper()
 	var r usage.Monthly

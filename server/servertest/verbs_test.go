@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// The command line supports the operations of the Studio on versions and agents.
+// The command line must support all operations of the Studio on versions and agents.
 func TestAgentCommands(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -17,8 +17,8 @@ func TestAgentCommands(t *testing.T) {
 	steps := []struct {
 		args   string
 		code   int
-		stdout string // expected substring
-		stderr string // expected substring
+		stdout string // text that the output must contain
+		stderr string // text that the output must contain
 	}{
 		{args: "publish weather 1.0.1 --changelog Changed", stdout: "weather@1.0.1\n"},
 		{args: "publish weather 1.0.1", code: 3, stderr: "1.0.1"},
@@ -63,7 +63,7 @@ func TestAgentCommands(t *testing.T) {
 	}
 }
 
-// --json prints the server's answer, and a list as one array.
+// --json must print the server's answer, and a list as one array.
 func TestVerbsPrintJSON(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

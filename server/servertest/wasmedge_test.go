@@ -12,8 +12,9 @@ import (
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
-// TestWasmEdge_WithoutProgram_SaysHow checks that the capabilities contain the remedy if wasmedge is not installed, and that
-// the list of runtimes contains the features of remote runtimes and of runtimes with another interpreter.
+// TestWasmEdge_WithoutProgram_SaysHow checks that the capabilities contain the remedy if wasmedge is not installed. It
+// also checks that the list of runtimes contains the features of remote runtimes and of runtimes with another
+// interpreter.
 func TestWasmEdge_WithoutProgram_SaysHow(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

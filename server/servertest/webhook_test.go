@@ -23,7 +23,7 @@ const (
 	hookBytes  = "01234567890123456789012345678901"
 )
 
-// hook is one webhook that a receiver got.
+// hook is one webhook that the receiver got.
 type hook struct {
 	ID, Type string
 	Data     struct {
@@ -33,11 +33,11 @@ type hook struct {
 	Body string
 }
 
-// receiver is a server that fails for the first requests. It checks every signature.
+// receiver is a webhook server that fails for the first requests. It checks every signature.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
-	failing int // how many requests fail from now on
+	failing int // number of further requests that fail
 	refused int
 	got     []hook
 	faults  []string
@@ -64,7 +64,7 @@ func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 	if r.failing > 0 {
 		r.failing--
 		r.refused++
-		http.Redirect(w, q, "/elsewhere", http.StatusTemporaryRedirect) // must not be followed
+		http.Redirect(w, q, "/elsewhere", http.StatusTemporaryRedirect) // The sender must not follow this redirect.
 		return
 	}
 	if err := json.Unmarshal(body, &one); err != nil {
@@ -73,7 +73,7 @@ func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 	r.got = append(r.got, one)
 }
 
-// await returns the webhooks as soon as there are as many, and fails for wrong ones.
+// await waits until the receiver has got the given number of webhooks, and returns them. It fails if one is wrong.
 func (r *receiver) await(t *testing.T, count int) []hook {
 	t.Helper()
 	var got []hook
@@ -134,7 +134,7 @@ func TestApprovalWebhook_FailsTwice_Delivered(t *testing.T) {
 	}
 }
 
-// A webhook that could not be delivered before kill -9 is delivered by the next server, with the same ID.
+// If a webhook could not be delivered before kill -9, the next server must deliver it with the same ID.
 func TestApprovalWebhook_ServerKilled_Delivered(t *testing.T) {
 	t.Parallel()
 	r := receive(t, 1000)

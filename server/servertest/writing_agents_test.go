@@ -13,7 +13,7 @@ import (
 
 var fenced = regexp.MustCompile("(?s)```(python|javascript|bash)\n(.*?)```")
 
-// The programs in the guides about agents that change projects run, and have the result that the text describes.
+// The programs in the guides about agents that change projects must run, and have the result that the guide describes.
 func TestWritingAgents_ProgramsRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -52,8 +52,8 @@ const printed = JSON.stringify([zodToJsonSchema(input), zodToJsonSchema(output)]
 export default (given: any) => ({ text: given.city + given.days, printed });
 `
 
-// TestZod infers schemas that Zod itself prints, in both engines and with both of its major versions. The refinements are
-// checked in the run, and main receives transformed values.
+// TestZod infers schemas that Zod itself prints, in both engines and with both major versions of Zod. Refinements must
+// be checked in the run, and main must receive transformed values.
 func TestZod(t *testing.T) {
 	t.Parallel()
 	s := zodServer(t)

@@ -22,7 +22,8 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// counting is a registry with one published agent, a validator that accepts all, and a model that gives no answer.
+// counting is a service with a registry of one published agent, a validator that accepts every document, and a model
+// that gives no answer.
 type counting struct{}
 
 func (counting) List(_ context.Context, _ registry.Actor, f registry.AgentFilter) (registry.AgentPage, error) {

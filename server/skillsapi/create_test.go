@@ -27,7 +27,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// strict replaces the Python parser: it accepts a draft and rejects a version.
+// strict replaces the Python parser. It accepts a draft and rejects a version.
 type strict struct{}
 
 func (strict) Check(_ context.Context, r inspect.Request) (inspect.Report, error) {
@@ -87,7 +87,7 @@ func withStrict(t *testing.T) http.Handler {
 	}).Guard(router)
 }
 
-// TestADraftThatIsNotPromoted checks that the draft is kept and that the answer gives the reason with positions.
+// TestADraftThatIsNotPromoted checks that the draft is stored, and that the answer gives the reason with positions.
 func TestADraftThatIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/skills/create",

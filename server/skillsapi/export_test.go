@@ -8,7 +8,7 @@ import (
 
 var reader = sync.OnceValue(func() *API { return New(Options{BodyBytes: 1 << 20}) })
 
-// DecodeAll reads a body by every contract, and returns the errors by their names.
+// DecodeAll checks a body against every contract. It returns the errors by the name of the contract.
 func DecodeAll(body []byte) map[string]error {
 	d := reader()
 	errs := map[string]error{}

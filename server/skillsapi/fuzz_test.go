@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/server/skillsapi"
 )
 
-// FuzzMessages reads a message of a client as every message of the skills API. It is accepted, or refused as the
-// client's mistake.
+// FuzzMessages sends a message as the body of every route of the skills API. Each body must be accepted, or be refused
+// as an error of the client.
 func FuzzMessages(f *testing.F) {
 	for _, body := range []string{
 		`{"skill":"greet","args":{"name":"Ada"},"actor_id":null,"metadata":{}}`,

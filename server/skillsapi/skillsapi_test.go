@@ -65,8 +65,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// TestContractsAreWhatIsEnforced checks that each contract compiles, and that a body that does not match it is rejected
-// in the form that clients of the route read.
+// TestContractsAreWhatIsEnforced checks that each contract compiles. A body that does not match its contract must be
+// rejected in the form that clients of the route expect.
 func TestContractsAreWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	_, text := ask(t, "GET", "/v1/contracts", "")
@@ -85,8 +85,8 @@ func TestContractsAreWhatIsEnforced(t *testing.T) {
 	}
 }
 
-// TestRefusedBodies checks the statuses and forms of rejected bodies against the services these clients know: a list of
-// positions for /skills, a sentence for /v1.
+// TestRefusedBodies checks that rejected bodies have the statuses and forms of the services that these clients use: a
+// list of positions for /skills, and a sentence for /v1.
 func TestRefusedBodies(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 65)

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tape plays a run's events, and then stays silent until the reader disconnects or the run ends.
+// tape sends the events of a run. Afterwards it is silent until the reader disconnects or the run ends.
 type tape struct {
 	events []runtimes.Event
 	hold   bool
@@ -90,7 +90,7 @@ func (d testAPI) dial(t *testing.T, query string) *websocket.Conn {
 	return conn
 }
 
-// rest reads until the connection is closed.
+// rest reads from the connection until the connection is closed.
 func rest(t *testing.T, conn *websocket.Conn) (texts []string, closed *websocket.CloseError) {
 	t.Helper()
 	for {
@@ -166,7 +166,7 @@ func TestPeerThatSpeaksIsClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := serve(t, streamapi.Options{Follow: follow(&tape{hold: true})}).dial(t, "")
-			_ = conn.WriteMessage(websocket.TextMessage, make([]byte, size)) // the server may disconnect in the middle
+			_ = conn.WriteMessage(websocket.TextMessage, make([]byte, size)) // The server may disconnect in the middle of this.
 			_, _, err := conn.ReadMessage()
 			if size < 512 && !websocket.IsCloseError(err, websocket.ClosePolicyViolation) {
 				t.Errorf("ended with %v", err)
@@ -185,7 +185,7 @@ func TestPeerThatLeavesEndsTheFollowing(t *testing.T) {
 	if err := d.dial(t, "").Close(); err != nil {
 		t.Fatal(err)
 	}
-	d.Close(t.Context()) // returns only when the socket's goroutines have ended
+	d.Close(t.Context()) // Close returns only when the goroutines of the socket have ended.
 }
 
 func TestQuietSocketIsPinged(t *testing.T) {
@@ -203,7 +203,7 @@ func TestQuietSocketIsPinged(t *testing.T) {
 	}
 }
 
-// chatter is a run that produces events until enough is closed.
+// chatter is a run that emits events until the channel enough is closed.
 type chatter struct {
 	seq    int64
 	enough chan struct{}
@@ -221,8 +221,8 @@ func (f *chatter) Next(context.Context) (runtimes.Event, error) {
 	return e, nil
 }
 
-// TestBusySocketIsPingedToo checks that pings are sent while events arrive without a pause; otherwise the peer would be
-// treated as disconnected.
+// TestBusySocketIsPingedToo checks that pings are also sent while events arrive without a pause. Without pings, the
+// client would count as disconnected.
 func TestBusySocketIsPingedToo(t *testing.T) {
 	t.Parallel()
 	f := &chatter{enough: make(chan struct{})}
@@ -250,7 +250,7 @@ func TestSlowReaderIsClosedWithWhereToComeBack(t *testing.T) {
 
 func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 	t.Parallel()
-	f := &tape{events: events(4000, strings.Repeat("x", runtimes.MaxChunk)), hold: true} // more bytes than the socket buffers hold
+	f := &tape{events: events(4000, strings.Repeat("x", runtimes.MaxChunk)), hold: true} // The events have more bytes than fit in the buffers of the sockets.
 	d := serve(t, streamapi.Options{Follow: follow(f), Write: 50 * time.Millisecond})
 	d.dial(t, "")
 	d.Close(t.Context())

@@ -82,7 +82,7 @@ func TestStudio(t *testing.T) {
 	}
 }
 
-// Only the worker that formats may compile WebAssembly.
+// Only the worker that formats programs may compile WebAssembly.
 func TestStudio_PolicyOfTheFormatter(t *testing.T) {
 	t.Parallel()
 	dist := built(t).(fstest.MapFS)

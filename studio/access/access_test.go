@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// clock is a clock that the test sets.
+// clock returns a time that the test sets.
 type clock struct{ now time.Time }
 
 func newService(t *testing.T, admin string) (*access.Service, *clock) {
@@ -166,8 +166,8 @@ func (c *counting) TouchTokens(ctx context.Context, uses map[string]time.Time) e
 	return c.Store.TouchTokens(ctx, uses)
 }
 
-// A credential is read from the database at most once a minute, and its use is not written at once. A revocation still
-// takes effect immediately.
+// A credential is read from the database at most once a minute, and the time of its use is not written at once. A
+// revocation must still take effect immediately.
 func TestCredentialsAreRemembered(t *testing.T) {
 	t.Parallel()
 	db, c := &counting{Store: storetest.Open(t, storetest.SQLite)}, &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
@@ -188,7 +188,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 			t.Fatal(bearerErr, sessionErr)
 		}
 	}
-	if db.looked != 1 || db.touched != 0 { // one query for the session; the token is in the cache since the sign-in
+	if db.looked != 1 || db.touched != 0 { // There is one query for the session; the token is in the cache since the sign-in.
 		t.Errorf("200 requests looked %d times and wrote %d times", db.looked, db.touched)
 	}
 	c.now = c.now.Add(time.Minute)
@@ -212,7 +212,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	wantUnauthenticated(t, "its session", err)
 }
 
-// slow is a store that calls meanwhile during the lookup of a token.
+// slow is a store that calls the function meanwhile during the lookup of a token.
 type slow struct {
 	*store.Store
 	meanwhile func()
@@ -240,7 +240,7 @@ func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := s.SignIn(t.Context(), secret, registry.Device{}); err != nil { // the sign-in started before the revocation, so it succeeds
+	if _, _, err := s.SignIn(t.Context(), secret, registry.Device{}); err != nil { // The sign-in started before the revocation, so it succeeds.
 		t.Fatal(err)
 	}
 	_, err = s.Issued(t.Context(), secret)

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// issued is a provider with a fixed list of tokens.
+// issued is an identity provider with a fixed list of tokens.
 type issued struct {
 	tokens map[string]registry.AccessToken
 	read   atomic.Int64
@@ -63,7 +63,7 @@ func TestDelegated_AccessTokensOfTheProvider(t *testing.T) {
 	}{
 		{token: "ops", resource: mcp, scopes: both},
 		{token: "ops", resource: mcp + "/sets/daily", scopes: both},
-		{token: "silent", resource: mcp, scopes: both}, // keeps the role of the previous token
+		{token: "silent", resource: mcp, scopes: both}, // This token names no groups, so the role of the previous token stays.
 		{token: "set", resource: mcp + "/sets/daily", scopes: both},
 		{token: "set", resource: mcp, want: fault.Unauthenticated},
 		{token: "set", resource: mcp + "/sets/daily-2", want: fault.Unauthenticated},
@@ -75,7 +75,7 @@ func TestDelegated_AccessTokensOfTheProvider(t *testing.T) {
 		{token: "old", resource: mcp, want: fault.Unauthenticated},
 		{token: "unknown", resource: mcp, want: fault.Unauthenticated},
 		{token: "demoted", resource: mcp, scopes: []registry.Scope{registry.ReadScope}},
-		{token: "ops", resource: mcp, scopes: []registry.Scope{registry.ReadScope}}, // the token before is newer and has set the role
+		{token: "ops", resource: mcp, scopes: []registry.Scope{registry.ReadScope}}, // The previous token is newer and has set the role.
 	} {
 		caller, err := s.Delegated(t.Context(), tt.token, tt.resource, "")
 		if tt.want != "" {
@@ -97,7 +97,7 @@ func TestDelegated_AccessTokensOfTheProvider(t *testing.T) {
 	}
 }
 
-// An access token that was issued before a sign-in with lower roles does not restore the higher roles.
+// An access token that was issued before a sign-in with lower roles must not restore the higher roles.
 func TestDelegated_TokenOlderThanTheSignIn_RestoresNoRole(t *testing.T) {
 	t.Parallel()
 	const mcp = "https://a.example/mcp"

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// town is a server with two workspaces, one of which grace administers.
+// town is a server with two workspaces. The person grace administers one of them.
 type town struct {
 	*access.Service
 	db    *store.Store
@@ -196,7 +196,7 @@ func TestWorkspacesAreMadeAndClosedByWhoRunsTheServer(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// A password is hashed at the configured cost. A hash with another cost still matches.
+// A password must be hashed at the configured cost. A stored hash with another cost must still match.
 func TestCostOfAPassword(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite)
@@ -225,7 +225,7 @@ func TestCostOfAPassword(t *testing.T) {
 	}
 }
 
-// An expiry in any time zone is returned in UTC.
+// An expiry in any time zone must be returned in UTC.
 func TestExpiriesAreToldAsListsTellThem(t *testing.T) {
 	t.Parallel()
 	s, clock := newService(t, "")

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// The duration of a refused sign-in reveals nothing, because the work is the same for existing and unknown names. The
-// test counts database queries and hashed passwords instead of measuring time.
+// The duration of a refused sign-in must not reveal whether a name exists, so the work must be the same for existing
+// and unknown names. The test counts database queries and hashed passwords instead of measuring time.
 func TestRefusalsTakeTheSameWork(t *testing.T) {
 	t.Parallel()
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// A draft is saved repeatedly while another client changes the description. Neither change undoes the other.
+// A draft is saved repeatedly while another client changes the description. Neither change may undo the other.
 func TestSavingDoesNotUndoAPatch(t *testing.T) {
 	t.Parallel()
 	service := agents.New(agentstest.Options(storetest.Open(t, storetest.SQLite)))
@@ -34,7 +34,7 @@ func TestSavingDoesNotUndoAPatch(t *testing.T) {
 		}
 	})
 	last := ""
-	both.Go(func() { // concurrent with the saves; only this goroutine writes the description, so it must always read its own value
+	both.Go(func() { // This runs at the same time as the saves. Only this goroutine writes the description, so it must always read its own value.
 		for i := 0; ; i++ {
 			last = fmt.Sprintf("description %d", i)
 			if _, err := service.Patch(t.Context(), access.Administrator(), name, agents.Input{Description: &last}); err != nil {

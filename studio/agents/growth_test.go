@@ -52,12 +52,12 @@ func TestPublish_ManyVersions_SameWork(t *testing.T) {
 				}
 				return statements.Load() - before, time.Since(began)
 			}
-			for range registry.KeptSaves + 2 { // until the history of the draft has its maximum length
+			for range registry.KeptSaves + 2 { // Repeat until the history of the draft has its maximum length.
 				work()
 			}
 			few, quick := work()
 			fill(t, s, service, name, 2000)
-			work() // a first time, because the database also writes the pages that the setup changed
+			work() // Do the work once before counting, because the database also writes the pages that the setup changed.
 			many, slow := work()
 			if many > few {
 				t.Errorf("%d statements with few versions, %d with 2000", few, many)
@@ -67,7 +67,7 @@ func TestPublish_ManyVersions_SameWork(t *testing.T) {
 	}
 }
 
-// fill adds versions until the agent has the given total.
+// fill adds versions until the agent has the given number of versions.
 func fill(t *testing.T, s *store.Store, service *agents.Service, name string, total int) {
 	t.Helper()
 	last, err := service.Version(t.Context(), access.Administrator(), name, "latest")

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// during implements Replays. It calls a function while a replay is running.
+// during implements Replays. It calls a function while the replay is running.
 type during func(seen registry.Seen) error
 
 func (d during) Differing(_ context.Context, _ registry.Actor, _ string, seen registry.Seen, _ int) ([]registry.Regression, error) {
@@ -34,7 +34,7 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = a.DraftAt(seen) // reads the draft in the same way as a run of it
+		_, err = a.DraftAt(seen) // The replay reads the draft in the same way as a run.
 		return err
 	})
 	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {

@@ -143,7 +143,7 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 		a := written(t, source, "one", "1.0.0", "1.1.0")
 		written(t, source, "two", "1.0.0", "2.0.0")
 		file := exported(t, source)
-		for left := range 3 { // the versions that the previous import wrote are kept
+		for left := range 3 { // The versions that the previous import wrote are kept.
 			if _, err := service(s, &failing{s, left}).Import(t.Context(), actor, bytes.NewReader(file), archives.ImportRequest{}); !errors.Is(err, errGone) {
 				t.Fatal(err)
 			}
@@ -213,7 +213,7 @@ func TestAnImportGivesFormerNames(t *testing.T) {
 	})
 }
 
-// A slow upload does not delay other imports. An upload above the limit is rejected immediately.
+// A slow upload must not delay other imports. An upload above the limit must be rejected immediately.
 func TestASlowUploadIsWaitedForByNobody(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -231,7 +231,7 @@ func TestASlowUploadIsWaitedForByNobody(t *testing.T) {
 				t.Errorf("what was cut off is imported: %v", err)
 			}
 		})
-		if _, err := writer.Write(file[:1]); err != nil { // the service now waits for the rest of the upload
+		if _, err := writer.Write(file[:1]); err != nil { // The service now waits for the rest of the upload.
 			t.Fatal(err)
 		}
 	}

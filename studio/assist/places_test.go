@@ -34,7 +34,7 @@ func TestPlaces_TasksWait_PeopleComeFirst(t *testing.T) {
 				entered <- name
 			}
 		}()
-		for { // until it waits
+		for { // Repeat until the conversation waits.
 			p.mu.Lock()
 			n := len(*line)
 			p.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// If one workspace uses all completeAtOnce suggestions, another workspace still gets one.
+// If one workspace uses all completeAtOnce suggestions, another workspace must still get one.
 func TestTyping_WorkspaceWithoutPlace_GetsOne(t *testing.T) {
 	t.Parallel()
 	places := typing{by: map[string]int{}}

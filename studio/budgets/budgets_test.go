@@ -74,7 +74,8 @@ func refused(t *testing.T, err error, budget string) *fault.Error {
 	return f
 }
 
-// The first job uses 75 of 60 seconds, so a second one is refused until the next month. Local runs are not affected.
+// The first job uses 75 of 60 seconds, so a second job must be refused until the next month. Local runs must not be
+// affected.
 func TestAdmit_OneGPUMinute_SecondJobRefused(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -95,7 +96,7 @@ func TestAdmit_OneGPUMinute_SecondJobRefused(t *testing.T) {
 		if _, err := b.Admit(t.Context(), "other", true); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}
-		again := open(s, c, nil) // like a restarted or another server
+		again := open(s, c, nil) // This service has an empty cache, like a restarted or another server.
 		refused(t, run(t, s, again, true, c.now(), registry.Metrics{}), "gpu")
 		c.turn(10 * 24 * time.Hour)
 		if err := run(t, s, b, true, c.now(), registry.Metrics{}); err != nil {
@@ -114,7 +115,7 @@ func TestAdmit_Refusals(t *testing.T) {
 			s := storetest.Open(t, storetest.SQLite)
 			b := open(s, &clock{}, nil)
 			set(t, b, "money", registry.CostMeter, 1, refuse)
-			finish(t, s, start, registry.Metrics{CPUMs: 1500, RemoteCost: 0.25}) // 0.75 for CPU time and 0.25 remote cost
+			finish(t, s, start, registry.Metrics{CPUMs: 1500, RemoteCost: 0.25}) // The cost is 0.75 for CPU time and 0.25 for remote runs.
 			for remote, want := range map[bool]bool{false: want.local, true: want.remote} {
 				place, err := b.Admit(t.Context(), ws, remote)
 				if fault.Is(err, fault.BudgetExceeded) != want {
@@ -145,7 +146,7 @@ func TestCheckTokens_OtherMeters_Allowed(t *testing.T) {
 	refused(t, b.CheckTokens(t.Context(), ws), "tokens")
 }
 
-// A run that was admitted before its budget was used up may call the model until it is recorded.
+// A run that was admitted before its budget was used up may call the model until the run is recorded.
 func TestCheckTokens_LastRunOfABudget_Allowed(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -166,7 +167,7 @@ func TestCheckTokens_LastRunOfABudget_Allowed(t *testing.T) {
 	refused(t, b.CheckTokens(t.Context(), ws), "one-run")
 }
 
-// Parallel runs never exceed a budget of runs, and none is counted twice.
+// Parallel runs must never exceed a budget of runs, and no run may be counted twice.
 func TestAdmit_ParallelRuns_ExactNumber(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -191,7 +192,7 @@ func TestAdmit_ParallelRuns_ExactNumber(t *testing.T) {
 			t.Fatalf("%d runs were admitted", len(places))
 		}
 		for _, place := range places[:5] {
-			place.Done() // as if no run was created
+			place.Done() // Return the place without recording a run.
 		}
 		for _, place := range places[5:] {
 			place.Done()
@@ -232,7 +233,7 @@ func TestAdmit_BudgetOfAnotherServer_KnownAfterAMoment(t *testing.T) {
 	})
 }
 
-// Two servers send one webhook for each threshold of a budget.
+// Two servers must send only one webhook for each threshold of a budget.
 func TestWarn_EachPartOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -270,7 +271,7 @@ func TestWarn_EachPartOnce(t *testing.T) {
 				t.Errorf("%v ms later: warned at %v, %d webhooks", step.cpuMs, percents, webhooks)
 			}
 		}
-		set(t, servers[0], "cpu", registry.CPUMeter, 200, registry.RefuseNothing) // warnings are repeated for the new amount
+		set(t, servers[0], "cpu", registry.CPUMeter, 200, registry.RefuseNothing) // The warnings must be repeated for the new amount.
 		if percents, webhooks := warn(); len(percents) != 1 || percents[0] != 50 || webhooks != 4 {
 			t.Errorf("after the budget was raised: %v, %d webhooks", percents, webhooks)
 		}

@@ -46,7 +46,7 @@ func TestPresence_OneEntryPerPerson(t *testing.T) {
 	if got := people(bob); len(got) != 2 {
 		t.Errorf("bob saw %v", got)
 	}
-	again.Close() // ada still has another page open
+	again.Close() // The person ada still has another page open.
 	bob.Close()
 	if got := people(ada); len(got) != 1 || got[0].Name != "Name of ada" {
 		t.Errorf("ada saw %v", got)

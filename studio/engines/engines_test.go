@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/engines"
 )
 
-// server combines a real inspector, a fixed list of runs, and optionally Node.
+// server is a test server with a real inspector, a fixed list of runs, and optionally Node.
 type server struct {
 	*inspect.Inspector
 	looked atomic.Int64
@@ -123,8 +123,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A program that cannot be bundled gets no reason for its engine. If it imports a Node module it still runs in Node, so
-// that the errors are only about its other imports.
+// If a program cannot be bundled, no reason for an engine may be given. If it imports a Node module, it must still run
+// in Node, so that the errors are only about its other imports.
 func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]runtimes.Name{
@@ -159,8 +159,8 @@ func TestNothingToChoose(t *testing.T) {
 	}
 }
 
-// The engine of a draft depends on the features that its code uses, not on the CPU time of earlier runs. The same code
-// is inspected only once.
+// The engine of a draft must depend on the features that the code uses, and not on the CPU time of earlier runs. The
+// same code must be inspected only once.
 func TestRunsOfADraft(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)
@@ -210,7 +210,7 @@ func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Repor
 	return h.server.Check(ctx, req)
 }
 
-// An error during high load does not determine the permanent runtime of a version.
+// An error that happens under high load must not determine the permanent runtime of a version.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	h := newServer(t)

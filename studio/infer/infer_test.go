@@ -17,7 +17,7 @@ import (
 
 var errStore = errors.New("no locks")
 
-// busy is a store of locks that records how many runs the router has while packages are installed.
+// busy is a store of package locks. While packages are installed, it records how many runs the router has.
 type busy struct {
 	packages.Store
 	router *router.Router
@@ -29,7 +29,7 @@ func (b *busy) PackageLock(context.Context, string, string, string) (registry.Pa
 	return registry.PackageLock{}, false, errStore
 }
 
-// An installation may take minutes, so it must not hold the slot of a run.
+// An installation may take minutes, so it must not use the slot of a run.
 func TestInfer_Packages_NoTurn(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 1, Queue: 1})

@@ -30,7 +30,7 @@ func embedder(t *testing.T, status int, text string) *llm.Model {
 	return model
 }
 
-// The vectors have length 1 and the order of the texts, even if the answer has another order.
+// The vectors must have length 1 and the order of the texts, even if the answer has another order.
 func TestModel_Embed_VectorsInOrderOfTexts(t *testing.T) {
 	t.Parallel()
 	vectors, tokens, err := embedder(t, 200, `{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}`).Embed(t.Context(), []string{"a", "b"})
@@ -96,8 +96,8 @@ func TestModel_Embed_LongVectors(t *testing.T) {
 	}
 }
 
-// A completion request limits the length of the answer, and an answer that was cut at this limit is used. If a model
-// rejects the limit, the request is repeated without it.
+// A completion request must limit the length of the answer, and an answer that was cut at this limit must be used. If a
+// model rejects the limit, the request must be repeated without the limit.
 func TestModel_FillInWords_AnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, refuses := range []bool{false, true} {

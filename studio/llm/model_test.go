@@ -32,7 +32,7 @@ func TestModel_Ask(t *testing.T) {
 	reply, err := ask(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		switch n := calls.Add(1); {
-		case n == 1 && strings.Contains(string(body), "response_format"): // like a server without structured output
+		case n == 1 && strings.Contains(string(body), "response_format"): // The test server behaves like a server without structured output.
 			w.WriteHeader(http.StatusBadRequest)
 		case n == 2 && !strings.Contains(string(body), "response_format"):
 			w.Header().Set("Retry-After", "0")
@@ -93,7 +93,7 @@ func TestModel_Refusals(t *testing.T) {
 	}
 }
 
-// A call of a tool that was not offered is returned as an empty text, so that the caller asks again.
+// If the model calls a tool that was not offered, the result must be an empty text, so that the caller asks again.
 func TestModel_UnknownToolCall_NoText(t *testing.T) {
 	t.Parallel()
 	reply, err := ask(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -104,7 +104,7 @@ func TestModel_UnknownToolCall_NoText(t *testing.T) {
 	}
 }
 
-// The key is not sent to another server after a redirect.
+// The key must not be sent to another server after a redirect.
 func TestModel_Redirect(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool

@@ -81,7 +81,7 @@ func TestRead_ProviderDown_Unavailable(t *testing.T) {
 	}
 }
 
-// Wrong tokens of strangers do not cause requests to the provider. A correct token among them is accepted.
+// Wrong tokens of strangers must not cause requests to the provider. A correct token among them must be accepted.
 func TestRead_ManyWrongTokens_KeysFetchedOnce(t *testing.T) {
 	t.Parallel()
 	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -106,8 +106,8 @@ func TestRead_ManyWrongTokens_KeysFetchedOnce(t *testing.T) {
 	}
 }
 
-// If the keys cannot be fetched, a token is reported as unverifiable, not as wrong. Cached keys verify tokens while the
-// provider is down.
+// If the keys cannot be fetched, a token must be reported as unverifiable, and not as wrong. Cached keys must verify
+// tokens while the provider is down.
 func TestRead_KeysUnreachable_Unavailable(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"keys unknown": false, "keys known": true} {
@@ -117,7 +117,7 @@ func TestRead_KeysUnreachable_Unavailable(t *testing.T) {
 			p.claims = map[string]any{"iss": p.URL, "sub": "1", "aud": []string{"https://a.example/mcp"}, "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix()}
 			s := oidc.New(oidc.Options{Issuer: p.URL, Client: "studio", GroupsClaim: "groups", Log: slog.New(slog.DiscardHandler), Now: time.Now})
 			t.Cleanup(s.Close)
-			if _, _, err := s.Begin(t.Context(), callback); err != nil { // reads the metadata, but not the keys
+			if _, _, err := s.Begin(t.Context(), callback); err != nil { // Begin reads the metadata, but not the keys.
 				t.Fatal(err)
 			}
 			token := p.sign(t, p.key)

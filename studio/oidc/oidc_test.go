@@ -35,10 +35,10 @@ type liar struct {
 	info    map[string]any // response of the userinfo endpoint; nil removes the endpoint
 	token   http.HandlerFunc
 	asked   url.Values // form values of the last code exchange
-	issuers string     // issuer in its metadata, "" for the correct one
-	tokens  string     // token endpoint in its metadata, "" for the correct one
+	issuers string     // issuer in the provider's metadata; "" for the correct one
+	tokens  string     // token endpoint in the provider's metadata; "" for the correct one
 	log     bytes.Buffer
-	fetched atomic.Int64 // number of times that its keys were fetched
+	fetched atomic.Int64 // number of times that the provider's keys were fetched
 }
 
 func newLiar(t *testing.T) *liar {
@@ -102,7 +102,7 @@ func (p *liar) sign(t *testing.T, key *rsa.PrivateKey) string {
 	return token
 }
 
-// begin starts an attempt and sets correct claims for it.
+// begin starts an attempt, and makes the provider return correct claims for it.
 func (p *liar) begin(t *testing.T) (*oidc.Service, oidc.Attempt, url.Values) {
 	t.Helper()
 	s := oidc.New(oidc.Options{
@@ -221,7 +221,7 @@ func TestAnswersThatDoNotHold(t *testing.T) {
 			t.Parallel()
 			p := newLiar(t)
 			if name == "somebody else's words" {
-				p.info = map[string]any{} // the userinfo endpoint must exist before the metadata are read
+				p.info = map[string]any{} // The userinfo endpoint must exist before the metadata is read.
 			}
 			s, attempt, _ := p.begin(t)
 			back := url.Values{"state": {attempt.State}, "code": {"c"}}
@@ -258,8 +258,8 @@ func TestAProviderThatComesBackIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Regression: if a proxy answered instead of the provider, its whole page was logged, up to a megabyte for each
-// sign-in.
+// Regression: if a proxy answered instead of the provider, its whole page was logged, which was up to a megabyte for
+// each sign-in.
 func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -275,7 +275,7 @@ func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
 	}
 }
 
-// The provider's metadata cannot make the server use unencrypted addresses.
+// The provider's metadata must not make the server use unencrypted addresses.
 func TestCodesGoNowhereUnencrypted(t *testing.T) {
 	t.Parallel()
 	p := newLiar(t)

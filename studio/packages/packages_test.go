@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// lists is a store that has a lock for every list. It records the digests of the requested lists.
+// lists is a store that has a lock for every package list. It records the digests of the requested lists.
 type lists struct {
 	packages.Store
 	asked []string
@@ -22,7 +22,7 @@ func (l *lists) PackageLock(_ context.Context, _, _, list string) (registry.Pack
 	return registry.PackageLock{UsedAt: time.Now()}, true, nil
 }
 
-// Two packages that exchange their hashes make a different list.
+// If two packages exchange their hashes, the list must count as different.
 func TestLock_HashesOfOtherPackages_OtherList(t *testing.T) {
 	t.Parallel()
 	store := &lists{}

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/packages"
 )
 
-// Blocked packages, and packages that are not allowed, are rejected before anything is downloaded. The rules of other
-// workspaces do not apply.
+// Packages that are blocked or not allowed must be rejected before anything is downloaded. The rules of other
+// workspaces must not apply.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	s := packages.New(packages.Options{

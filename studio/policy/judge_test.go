@@ -26,7 +26,7 @@ func (s stored) GateSettings(context.Context, string) (registry.GateSettings, bo
 }
 func (s stored) RulePacks(context.Context, string) ([]registry.RulePack, error) { return s.packs, nil }
 
-// seen replaces the analysis. It returns the same facts for every program.
+// seen replaces the inspector. It returns the same facts for every program.
 type seen []runtimes.Fact
 
 func (f seen) Facts(context.Context, inspect.Request) (inspect.Facts, error) {
@@ -136,7 +136,7 @@ rules:
 	}
 }
 
-// A grant without its flag blocks publishing in every mode of the gate.
+// A grant without its safety flag must block publishing in every mode of the gate.
 func TestJudge_GrantWithoutItsFlag_Blocks(t *testing.T) {
 	t.Parallel()
 	posts := runtimes.Fact{Kind: runtimes.CallFact, Name: "requests.post", File: "main.py", Line: 1, Column: 1}

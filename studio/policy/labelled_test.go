@@ -64,7 +64,7 @@ func specOf(language runtimes.Language, text string) registry.Spec {
 }
 
 // The test judges dangerous programs, and harmless programs that look similar. The verdict about a dangerous program
-// must be escalate or block. New capabilities are ignored, because a harmless program may have them too.
+// must be escalate or block. The test ignores new capabilities, because a harmless program may have them too.
 func TestLabelledPrograms(t *testing.T) {
 	t.Parallel()
 	gate := newGate(t)

@@ -37,7 +37,7 @@ func TestRestricted_SameListsAtRunTime(t *testing.T) {
 	if got := rules[runtimes.RuleModules].Match.Except; !slices.Equal(got, runtimes.RestrictedModules()) {
 		t.Errorf("modules of the pack: %v", got)
 	}
-	devices := []string{"/dev/tcp", "/dev/udp"} // these are not commands
+	devices := []string{"/dev/tcp", "/dev/udp"} // These names are devices and not commands.
 	if got := rules[runtimes.RuleCommands].Match.Name; !slices.Equal(got, append(runtimes.RestrictedCommands(), devices...)) {
 		t.Errorf("commands of the pack: %v", got)
 	}

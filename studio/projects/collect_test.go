@@ -42,7 +42,7 @@ func packed(t *testing.T, files map[string]string) io.Reader {
 	return &archive
 }
 
-// service returns a service whose clock returns *now, with a quota of stored bytes.
+// service returns a service with a quota of stored bytes. The clock of the service returns *now.
 func service(s *store.Store, now *time.Time, limit int64) *projects.Service {
 	clock := func() time.Time { return *now }
 	return projects.New(projects.Options{
@@ -89,14 +89,14 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 		if err := p.Delete(ctx, actor, "gone"); err != nil {
 			t.Fatal(err)
 		}
-		collect(0) // nothing is old enough: it could belong to an import in progress
+		collect(0) // Nothing is old enough to be removed: it could belong to an import in progress.
 		now = now.Add(3 * time.Hour)
-		collect(2) // the file and the tree of the deleted project
+		collect(2) // This removes the file and the tree of the deleted project.
 		collect(0)
 		if after, err := s.Stored(ctx, actor.Workspace); err != nil || after >= before {
 			t.Errorf("%d bytes, before %d, %v", after, before, err)
 		}
-		fresh := service(s, &now, 0) // without caches
+		fresh := service(s, &now, 0) // This service has empty caches.
 		now = now.Add(-3 * time.Hour)
 		if _, err := fresh.Accept(ctx, actor, "kept", overlay.ID, projects.Decision{}); err != nil {
 			t.Errorf("%v", err)
@@ -109,8 +109,8 @@ func TestCollect_DeletedProject_FilesAreRemoved(t *testing.T) {
 	})
 }
 
-// A dry run counts the contents of a rejected overlay while the overlay still exists. After the overlay is removed,
-// they are removed too.
+// A dry run must count the contents of a rejected overlay while the overlay still exists. After the overlay is removed,
+// its contents must be removed too.
 func TestCollectWorkspace_RejectedOverlay_OwnContentsAreRemoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -168,8 +168,8 @@ func TestImport_QuotaUsedUp_StorageFull(t *testing.T) {
 	})
 }
 
-// The limit on unpacked bytes includes skipped entries: an archive of a few megabytes can unpack to more than a
-// gigabyte.
+// The limit on unpacked bytes must include skipped entries, because an archive of a few megabytes can unpack to more
+// than a gigabyte.
 func TestImport_SkippedEntries_BoundedToo(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -251,7 +251,7 @@ func second(_ int, err error) error { return err }
 
 // detail returns the first detail of an error, "" if it has none.
 func detail(err error) string {
-	f, ok := err.(*fault.Error) //nolint:errorlint // the service returns it as it is
+	f, ok := err.(*fault.Error) //nolint:errorlint // the service returns the error without wrapping it
 	if !ok || len(f.Details) == 0 {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// shelf stores contents in memory. It records the largest number of bytes that was read together.
+// shelf is a store of contents in memory. It records the largest number of bytes that were read together.
 type shelf struct {
 	bytes map[string][]byte
 	most  int
@@ -69,7 +69,7 @@ func TestSearchContent_LargeProject_ReadsInBatches(t *testing.T) {
 
 // ending is a context whose Err reports cancellation after a number of calls.
 type ending struct {
-	context.Context //nolint:containedctx // the test replaces a context
+	context.Context //nolint:containedctx // the test needs its own context type
 	left            int
 }
 

@@ -70,7 +70,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 				for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 				}
 				live.Add(-1)
-				if i%10 == 0 { // as if no run was created
+				if i%10 == 0 { // Return the place of every tenth run, as if the run was not created.
 					back.Add(1)
 					place.Back()
 					return
@@ -80,7 +80,7 @@ func TestSimultaneousRunsNeverExceed(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for range 100 { // the remaining runs of the day, one after the other
+		for range 100 { // Admit the remaining runs of the day, one after the other.
 			if place, err := service.Admit(t.Context(), ws); err == nil {
 				began.Add(1)
 				place.End(0, 0)
@@ -100,7 +100,7 @@ func TestDaysAndRestarts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := &clock{}
-		finish(t, s, ws, noon.Add(-13*time.Hour), 99_000) // a run of yesterday
+		finish(t, s, ws, noon.Add(-13*time.Hour), 99_000) // This run was recorded yesterday.
 		finish(t, s, ws, noon.Add(-time.Hour), 500)
 		finish(t, s, "other", noon.Add(-time.Hour), 99_000)
 		service := open(s, c, registry.Quota{RunsPerDay: 2})
@@ -115,7 +115,7 @@ func TestDaysAndRestarts(t *testing.T) {
 		if f.RetryAfter != 12*time.Hour || !strings.Contains(f.Message, "2026-11-23T00:00:00Z") {
 			t.Errorf("%+v", f)
 		}
-		again := open(s, c, registry.Quota{RunsPerDay: 2}) // like after a restart
+		again := open(s, c, registry.Quota{RunsPerDay: 2}) // This service has an empty cache, like after a restart.
 		_, err = again.Admit(t.Context(), ws)
 		refused(t, err, fault.QuotaExceeded, "runsPerDay")
 		cpu := open(s, c, registry.Quota{CPUSecondsPerDay: 1})
@@ -128,7 +128,7 @@ func TestDaysAndRestarts(t *testing.T) {
 				t.Fatal("the next day", err)
 			}
 			c.turn(24 * time.Hour)
-			place.Back() // has no effect on another day
+			place.Back() // Back must have no effect on another day.
 			if r, err := one.Of(t.Context(), ws); err != nil || r.Used.RunsPerDay != 0 && r.Until.After(c.now().Add(24*time.Hour)) {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -152,7 +152,7 @@ func TestStorage(t *testing.T) {
 		place.End(0, 1500)
 		_, err = service.Admit(t.Context(), ws)
 		refused(t, err, fault.StorageFull, "storageBytes")
-		c.turn(11 * time.Second) // the storage is measured again, and has one run with a thousand bytes
+		c.turn(11 * time.Second) // The storage is measured again, and contains one run with a thousand bytes.
 		place, err = service.Admit(t.Context(), ws)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestStorage(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := make([]byte, 3000)
-		rand.Read(answer) // random data, which a database cannot compress
+		rand.Read(answer) // The data is random, so that the database cannot compress it.
 		if err := s.CompleteKey(t.Context(), "ada", "k", 200, answer); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestOwnQuotas(t *testing.T) {
 	})
 }
 
-// Check returns the errors of Admit and reserves nothing.
+// Check must return the errors of Admit, but reserve nothing.
 func TestCheck_NothingReserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -17,8 +17,8 @@ type others struct{ all []registry.ServerUse }
 func (*others) ShareUse(context.Context, []registry.ServerUse) error      { return nil }
 func (o *others) OthersUse(context.Context) ([]registry.ServerUse, error) { return o.all, nil }
 
-// A server counts a run when it admits it, and may be killed before it records the run. The other servers then count
-// only recorded runs.
+// A server counts a run when it admits the run, and may be killed before it records the run. The other servers must
+// then count only recorded runs.
 func TestShare_ServerEnded_UnrecordedRunsNotCounted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -35,7 +35,7 @@ func TestShare_ServerEnded_UnrecordedRunsNotCounted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			own, err := service.Admit(t.Context(), ws) // admitted, but not recorded yet
+			own, err := service.Admit(t.Context(), ws) // This run is admitted, but not recorded yet.
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// Secrets are redacted in events, in the tails of the output, across pieces of output, and in interleaved streams.
+// Secrets must be redacted in events, in the tails of the output, across pieces of output, and in interleaved streams.
 func TestSecretsAreRedactedBeforeAnybodyReads(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{"hunter2-and-more"}))
@@ -38,7 +38,7 @@ func TestSecretsAreRedactedBeforeAnybodyReads(t *testing.T) {
 	}
 }
 
-// Text that was held back does not make an event larger than the limit.
+// Text that was published late must not make an event larger than the limit.
 func TestRedactedOutputKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{strings.Repeat("ab", 20) + "c"}))

@@ -38,7 +38,7 @@ func follow(ctx context.Context, r *recorder.Recording, from int64) (text string
 func TestFollowersSeeAllInOrder(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, nil)
-	const lines = 20_000 // many more than eager
+	const lines = 20_000 // number of lines, much larger than eager
 	var want strings.Builder
 	var readers sync.WaitGroup
 	for range 4 {
@@ -91,7 +91,7 @@ func TestGatheredOutputIsPublishedWithoutFurtherEvents(t *testing.T) {
 		r.Emit(runtimes.Text(runtimes.KindStdout, "x"))
 	}
 	text := ""
-	for seq := int64(0); len(text) < 5000; { // nothing closes or reads the recording, so only the timer can publish the remaining output
+	for seq := int64(0); len(text) < 5000; { // The test neither closes nor reads the recording, so only the timer can publish the remaining output.
 		e, err := r.Next(t.Context(), seq)
 		if err != nil {
 			t.Fatal(err)
@@ -124,8 +124,8 @@ func TestTailIsCutAtARuneBorder(t *testing.T) {
 	}
 }
 
-// A server follows a job again that prints all its output from the start, in pieces of different lengths. Each output
-// is recorded once.
+// A server follows a job again, and the job prints all its output from the start, in pieces of different lengths. All
+// output must be recorded only once.
 func TestResume_RepeatedOutput_RecordedOnce(t *testing.T) {
 	t.Parallel()
 	log := runtimes.Event{Kind: runtimes.KindLog, Data: json.RawMessage(`{"level":"info","message":"x"}`)}

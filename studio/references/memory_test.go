@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 )
 
-// overtaken is a store that calls meanwhile after it has read the versions of an agent.
+// overtaken is a store that calls the function meanwhile after it has read the versions of an agent.
 type overtaken struct {
 	*store.Store
 	meanwhile func()
@@ -38,7 +38,7 @@ func TestAChangeDuringALookUpIsNotForgotten(t *testing.T) {
 		publish(t, s, a, "2.0.0")
 		r.Forget(workspace)
 	}
-	for _, want := range []string{"1.0.0", "2.0.0"} { // the first version was read before the change
+	for _, want := range []string{"1.0.0", "2.0.0"} { // The first version was read before the change.
 		v, err := r.Resolve(t.Context(), workspace, registry.Reference{Agent: a.ID, Version: "latest"})
 		if err != nil || v.Version != want {
 			t.Errorf("latest is %s, want %s, %v", v.Version, want, err)

@@ -133,7 +133,7 @@ func TestChangesAreSeen(t *testing.T) {
 	if got := latest(); got != "1.1.0" {
 		t.Errorf("after Forget: %s", got)
 	}
-	publish(t, s.Store, a, "1.2.0") // published by another server
+	publish(t, s.Store, a, "1.2.0") // This version is published by another server.
 	now = now.Add(3 * time.Second)
 	if got := latest(); got != "1.2.0" {
 		t.Errorf("another server's version is not seen: %s", got)

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// gone simulates runs that are removed, or an agent that is deleted, during a replay.
+// gone is a service in which runs are removed, or the agent is deleted, during a replay.
 type gone struct{ swept, deleted bool }
 
 func (gone) Resolve(context.Context, string, registry.Reference) (registry.Version, error) {
@@ -35,8 +35,7 @@ func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (ru
 	return runs.Result{Run: registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}}, nil
 }
 
-// If the replay could not run, publishing is not allowed. Only an agent without a version is published without a
-// replay.
+// If the replay could not run, publishing must fail. Only an agent without a version may be published without a replay.
 func TestGateStaysShut(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -15,10 +15,10 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// server has a list of runtimes, a fixed list of runs, and Node for JavaScript that contains Intl.
+// server has a list of runtimes, a fixed list of runs, and Node for JavaScript programs that contain Intl.
 type server struct {
 	*specs.Checker
-	has  []runtimes.Name // in addition to the local runtimes
+	has  []runtimes.Name // runtimes of the server, in addition to the local ones
 	runs []registry.Run
 	read int
 }
@@ -166,7 +166,7 @@ func TestRoute_ShippedTable(t *testing.T) {
 // said returns the text of an error, including its details.
 func said(err error) string {
 	text := err.Error()
-	if f, ok := err.(*fault.Error); ok { //nolint:errorlint // it is not wrapped
+	if f, ok := err.(*fault.Error); ok { //nolint:errorlint // the error is not wrapped
 		for _, d := range f.Details {
 			text += " " + d.Pointer + " " + d.Message
 		}
@@ -208,7 +208,7 @@ func TestRoute_HostileTenants_OnAnotherMachine(t *testing.T) {
 	}
 }
 
-// A hint does not send secrets to a service that the program does not name.
+// A hint must not send secrets to a service that the program does not name.
 func TestRoute_SecretsAndRules_StayHere(t *testing.T) {
 	t.Parallel()
 	r := newServer(runtimes.E2BEngine, runtimes.Bacalhau).router(t, "")
@@ -228,7 +228,7 @@ func TestRoute_SecretsAndRules_StayHere(t *testing.T) {
 	}
 }
 
-// The median of a version's runs replaces a missing hint. It is read once, and new runs are added to it.
+// The median duration of a version's runs replaces a missing hint. It is read only once, and new runs are added to it.
 func TestRoute_LearnedDurations(t *testing.T) {
 	t.Parallel()
 	s := newServer()

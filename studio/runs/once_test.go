@@ -20,8 +20,8 @@ func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyK
 	return next, nil
 }
 
-// A key without a run, which an earlier version of the server could store, makes Once wait for the run. If the run was
-// deleted before its key, the error names the run.
+// A key without a run, as an earlier version of the server could store it, must make Once wait for the run. If the run
+// was deleted before its key, the error must name the run.
 func TestOnce_KeyWithoutRun(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

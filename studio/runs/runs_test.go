@@ -176,7 +176,7 @@ func TestExecuteAnswersWhatIsStored(t *testing.T) {
 	if !slices.Equal(kinds, want) {
 		t.Errorf("kinds %v, want %v", kinds, want)
 	}
-	for from := range int64(5) { // a reader that resumes at any position gets the remaining events once
+	for from := range int64(5) { // A reader that resumes at any position must get each remaining event once.
 		rest, err := eventsOf(t.Context(), k.Service, k.actor, run.ID, from)
 		if err != nil || len(rest) != max(0, len(want)-int(from)) {
 			t.Errorf("from %d: %d events, %v", from, len(rest), err)
@@ -356,7 +356,7 @@ func TestAnotherWorkspaceSeesNothing(t *testing.T) {
 func TestFollowLiveToTheEnd(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
-	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // long enough for the run to be stored as running, with events, before it ends
+	run := k.start(t, program("print a\nsleep 300ms\nprint b\noutput {}")) // The run is long enough to be stored as running, with events, before it ends.
 	follower, err := k.Follow(t.Context(), k.actor, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -401,21 +401,21 @@ func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Ac
 	}
 }
 
-// A reader of the events of an ended run waits for the result, even if it is not reported yet.
+// A reader of the events of an ended run must wait for the result, even if the result is not reported yet.
 func TestEventsOfARunThatHasEnded(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		events, err := eventsOf(gone, service, actor, id, 0)
-		if !errors.Is(err, context.Canceled) { // it returned events without waiting for the result
+		if !errors.Is(err, context.Canceled) { // The reader returned events without waiting for the result.
 			return fmt.Errorf("%d events came at once, %v", len(events), err)
 		}
 		return nil
 	})
 }
 
-// Cancelling an ended run returns Conflict, even if its result is not reported yet.
+// Cancelling an ended run must return Conflict, even if the result of the run is not reported yet.
 func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {

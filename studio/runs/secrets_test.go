@@ -80,7 +80,8 @@ func TestErrorsAreRedacted(t *testing.T) {
 	}
 }
 
-// The hash of an input is made after redaction. Otherwise it would confirm a guess of the secret in the input.
+// The hash of an input must be computed after redaction. Otherwise the hash would confirm a guess of the secret in the
+// input.
 func TestInputsHash_SecretInInput_NotOfTheSecret(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

@@ -23,7 +23,7 @@ func (s slowUses) NoteSecretUses(ctx context.Context, _ []registry.SecretUse) er
 	return ctx.Err()
 }
 
-// A run that is cancelled during a step before its program ends as cancelled.
+// A run that is cancelled before its program starts must end as cancelled.
 func TestCancel_BeforeProgram_Cancelled(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)

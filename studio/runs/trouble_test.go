@@ -101,7 +101,7 @@ func TestRunThatCouldNotBeBegun_BegunLater(t *testing.T) {
 type slow struct {
 	*store.Store
 	asked, release chan struct{}
-	once           sync.Once // only for the first write; a long run is written again when it ends
+	once           sync.Once // Delay only the first write; a long run is written again when it ends.
 }
 
 func (s *slow) BeginRun(ctx context.Context, run registry.Run) error {
@@ -131,7 +131,7 @@ func TestCloseWaitsForARunThatIsBeingAccepted(t *testing.T) {
 		k.Close()
 		close(closed)
 	}()
-	for { // until Close has begun to reject new runs
+	for { // Repeat until Close has begun to reject new runs.
 		if _, err := k.Execute(t.Context(), k.actor, program("output 1")); fault.Is(err, fault.ShuttingDown) {
 			break
 		}
@@ -169,7 +169,7 @@ func (forgetful) FinishRun(context.Context, registry.Run, []runtimes.Event) erro
 	return errors.New("the disk is full")
 }
 
-// A result that could not be stored is never reported.
+// A result that could not be stored must never be reported.
 func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
@@ -223,7 +223,7 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	if err := k.store.AppendEvents(t.Context(), k.actor.Workspace, id, []runtimes.Event{{Seq: 1, Kind: runtimes.KindStdout, Data: json.RawMessage("{}")}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, from := range []int64{0, 1, 9} { // the last reader has also seen events that could not be stored
+	for _, from := range []int64{0, 1, 9} { // The last reader has also seen events that could not be stored.
 		events, err := eventsOf(t.Context(), k.Service, k.actor, id, from)
 		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
 			t.Fatalf("events from %d: %+v, %v", from, events, err)
@@ -234,14 +234,15 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	}
 }
 
-// troubled is a runtime whose programs succeed, although the server failed to answer one of their calls.
+// troubled is a runtime whose programs succeed although the server failed to answer one of their calls.
 type troubled struct{}
 
 func (troubled) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
 	return runtimes.Outcome{Output: json.RawMessage("1"), CallErr: errors.New("no room for hunter2hunter2")}, nil
 }
 
-// The cause of a failed call is logged with its secrets redacted. The program only learns that the call failed.
+// The cause of a failed call must be logged, with its secrets redacted. The program must only learn that the call
+// failed.
 func TestWhatFailedInACallIsLogged(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
@@ -373,7 +374,7 @@ func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
 	}
 }
 
-// outage is a store that stores the final record of a run only when the test calls the function in kept.
+// outage is a store that stores the final record of a run only when the test calls the functions in kept.
 type outage struct {
 	*store.Store
 	kept chan func()
@@ -388,7 +389,7 @@ func (o outage) FinishLater(run registry.Run, events []runtimes.Event, stored fu
 	return true
 }
 
-// The caller gets an error that the result is not stored yet. Readers get the result when it is stored.
+// The caller must get an error that the result is not stored yet. Readers must get the result when it is stored.
 func TestExecute_ShortOutage_ResultIsStoredLater(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)

@@ -110,7 +110,7 @@ func TestBoundsOfSecrets(t *testing.T) {
 	if _, err := service.Set(t.Context(), ada(), secrets.Request{Name: "MORE", Value: "hunter2hunter2"}); !fault.Is(err, fault.Conflict) {
 		t.Error(err)
 	}
-	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // replaces the existing secret
+	set(t, service, secrets.Request{Name: "A", Value: "hunter2hunter2"}) // This call replaces the existing secret.
 }
 
 func TestResealedSecretsOpenWithTheNewKeyAlone(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 	handler  = "def echo(value):\n    return {'value': value}\n"
 )
 
-// looks replaces the Python parser. The tests check how its results are used, and count its calls.
+// looks replaces the Python parser. The tests check how its results are used, and count the calls.
 type looks struct{ jobs, programs atomic.Int64 }
 
 // Check is called before a version is published.
@@ -121,7 +121,7 @@ type world struct {
 	looks  *looks
 	agents *agents.Service
 	dir    string
-	end    func() // ends the service, so that another one can use its store and directory
+	end    func() // ends the service, so that another service can use its store and directory
 }
 
 type fetched func(address string) ([]byte, error)
@@ -196,7 +196,7 @@ func expect(t *testing.T, err error, code fault.Code, text string) {
 	}
 }
 
-// At the start, unchanged folders are neither looked up nor inspected. All other folders are inspected together.
+// At the start, intake must neither look up nor inspect unchanged folders. It must inspect all other folders together.
 func TestAStartAsksLittle(t *testing.T) {
 	t.Parallel()
 	const many = 40
@@ -257,7 +257,7 @@ func TestAListNamesEachOnce(t *testing.T) {
 	}
 }
 
-// Saving a draft does not restore the old versions of an uninstalled skill.
+// Saving a draft must not restore the old versions of an uninstalled skill.
 func TestUninstalledSkillsGetNoDrafts(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)

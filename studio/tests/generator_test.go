@@ -19,7 +19,7 @@ func (d drafted) Agent(context.Context, string, string) (registry.Agent, error) 
 	return registry.Agent{Draft: registry.Draft{Revision: 1, Spec: registry.Spec{InputSchema: json.RawMessage(d)}}}, nil
 }
 
-// Schemas that describe endless values give small ones, and no schema makes the generator fail.
+// For schemas that describe endless values, the generator must return small values. No schema may make it fail.
 func TestGenerate_HostileSchemas_Bounded(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

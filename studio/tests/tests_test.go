@@ -41,7 +41,7 @@ func plan(t *testing.T, run engine, list []registry.Test) *tests.Plan {
 	return p
 }
 
-// If the server has only one free slot, the tests run one after the other, and all finish.
+// If the server has only one free slot, the tests must run one after the other, and all must finish.
 func TestRun_QueueFull_OneByOne(t *testing.T) {
 	t.Parallel()
 	var live atomic.Int32
@@ -58,7 +58,7 @@ func TestRun_QueueFull_OneByOne(t *testing.T) {
 	}
 }
 
-// An error of the server is not a failed test. It ends the other tests too.
+// An error of the server must not count as a failed test. It must end the other tests too.
 func TestRun_ServerFails_Ends(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

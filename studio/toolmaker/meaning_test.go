@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/studio/toolmaker"
 )
 
-// shelf is a list of published agents with their latest versions. It has no drafts.
+// shelf is a list of published agents with their latest versions. It contains no drafts.
 type shelf map[string]registry.Version
 
 func (s shelf) List(_ context.Context, _ registry.Actor, f registry.AgentFilter) (registry.AgentPage, error) {
@@ -65,7 +65,7 @@ func (noWriter) Generate(context.Context, registry.Actor, assist.Wish, func(assi
 // meaning returns one of two vectors: one for texts about counting, and one for all others.
 type meaning struct {
 	asked []string
-	err   error // returned after the first vectors
+	err   error // error that is returned after the first vectors
 	most  int   // number of vectors that are returned together with the error
 	off   error
 }
@@ -90,8 +90,8 @@ func (m *meaning) Embed(_ context.Context, _ string, texts []string) ([][]float3
 	return vectors, nil
 }
 
-// A search finds a published tool that has no word in common with the task. It requests the vector of each tool only
-// once. Without vectors, it compares words.
+// A search must find a published tool that has no word in common with the task. It must request the vector of each tool
+// only once. Without vectors, it must compare words.
 func TestFind_ByMeaning(t *testing.T) {
 	t.Parallel()
 	m := &meaning{}

@@ -30,7 +30,7 @@ func TestOf_MetersPricesAndHistory(t *testing.T) {
 			return s.RaiseUsage(t.Context(), "w", registry.Use{Month: month, Meter: meter, Amount: amount})
 		}
 		err := errors.Join(
-			add("2025-02", registry.RunsMeter, 99), // more than twelve months ago
+			add("2025-02", registry.RunsMeter, 99), // This amount is more than twelve months old.
 			add("2025-03", registry.RunsMeter, 1), add("2026-01", registry.RunsMeter, 2), add("2026-02", registry.RunsMeter, 3), add("2026-03", registry.RunsMeter, 99),
 			add("2026-02", registry.GPUMeter, 1.5), add("2026-02", registry.TokensMeter, 500_000), add("2026-02", registry.RemoteCostMeter, 0.25),
 			s.RaiseUsage(t.Context(), "other", registry.Use{Month: "2026-02", Meter: registry.RunsMeter, Amount: 99}),

@@ -20,7 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/webhook"
 )
 
-// The example of the specification, with the values from its libraries.
+// These are the example in the specification, and the values from its libraries.
 func TestSign_ExampleOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	secret, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
@@ -129,7 +129,7 @@ func TestDeliver_FailsTwice_DeliveredThen(t *testing.T) {
 	if first.State != registry.DeliveryPending || first.Attempts != 1 || !first.NextAt.Equal(start.Add(5*time.Second)) || !strings.Contains(first.LastError, "status 500") {
 		t.Errorf("after the first attempt: %+v", first)
 	}
-	s.Deliver(t.Context()) // not due yet
+	s.Deliver(t.Context()) // The delivery is not due yet.
 	c.at = c.at.Add(5 * time.Second)
 	s.Deliver(t.Context())
 	second := m.all["d1"]
@@ -200,7 +200,7 @@ func TestDeliver_ServerEnds_AttemptDoesNotCount(t *testing.T) {
 	}
 }
 
-// ending is a sender during whose request the server stops.
+// ending is a sender. The server stops while it sends a request.
 type ending struct{ cancel context.CancelCauseFunc }
 
 func (e ending) Send(ctx context.Context, _ string, _ [][2]string, _ []byte) (int, error) {
