@@ -188,22 +188,24 @@ test('on a tablet the tables of runs are whole', async () => {
   await session.close();
 });
 
-test('on a phone a run of the history has one line with a menu, and each pane is the main landmark', async () => {
+test('on a phone a row of the history opens its run and has a menu, and each pane is the main landmark', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 844 });
   const { page } = session;
   const studio = new Studio(page);
   await studio.openAgent(long);
   const panes = page.getByRole('navigation', { name: 'Panes' });
-  for (const pane of ['Agents', 'Output', 'Configuration', 'Code', 'Output']) {
+  for (const pane of ['Agents', 'Run', 'Configuration', 'Code', 'Run']) {
     await panes.getByRole('button', { name: pane }).click();
     await page.getByRole('main').waitFor();
     expect(await page.getByRole('main').count(), pane).toBe(1);
   }
   const row = (await studio.panel('History')).getByRole('row').nth(1);
   await row.getByRole('button', { name: /^Actions for the run of/ }).waitFor();
-  expect((await row.boundingBox())?.height).toBeLessThan(48);
+  expect((await row.boundingBox())?.height).toBeLessThan(56);
   await row.getByRole('button', { name: /^Actions for the run of/ }).click();
-  await page.getByRole('menuitem', { name: 'Show' }).click();
+  await page.getByRole('menuitem', { name: 'Use this input' }).waitFor();
+  await page.keyboard.press('Escape');
+  await row.getByRole('cell').nth(3).click();
   await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   await session.close();
 });

@@ -28,14 +28,14 @@ const at = (path: string) => async (page: Page) => {
 };
 
 /** Opens a pane. On a narrow screen the workbench shows one pane at a time. */
-async function pane(page: Page, name: 'Code' | 'Output' | 'Configuration'): Promise<void> {
+async function pane(page: Page, name: 'Code' | 'Run' | 'Configuration'): Promise<void> {
   const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name });
   if (await button.isVisible()) await button.click();
 }
 
 const panel = (tab: string) => async (page: Page, studio: Studio) => {
   await studio.openAgent('slugger');
-  await pane(page, 'Output');
+  await pane(page, 'Run');
   await page.getByRole('tablist', { name: 'Run' }).getByRole('tab', { name: tab }).click();
 };
 
@@ -153,6 +153,7 @@ const sizes = [
 ];
 
 async function photograph(session: Session, name: string, width: number): Promise<void> {
+  if (wanted && !wanted.includes(name)) return;
   for (const theme of ['dark', 'light'] as const) {
     await session.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await session.page.evaluate(() => document.fonts.ready.then(() => undefined));

@@ -1,5 +1,5 @@
 // The run panel: input form, result, timing and history.
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hold } from './kit/hold';
 import { askAgain, refuse } from './kit/refuse';
@@ -36,6 +36,16 @@ const schema = {
   required: ['city'],
 };
 const echo = 'export default (input) => input;\n';
+
+/** Chooses an action in the menu of a row of the history. */
+async function choose(history: Locator, row: number, action: string): Promise<void> {
+  await history
+    .getByRole('row')
+    .nth(row)
+    .getByRole('button', { name: /^Actions for the run of/ })
+    .click();
+  await history.page().getByRole('menuitem', { name: action }).click();
+}
 
 describe('the form', () => {
   test('A22 has a labelled control for each kind of field, with defaults', async () => {
@@ -146,13 +156,13 @@ describe('a run', () => {
     const history = await studio.panel('History');
     await history.getByRole('img', { name: /^3 runs, 0 failed, median/ }).waitFor();
     expect(await history.getByRole('row').count()).toBe(4);
-    await history.getByRole('row').nth(3).getByRole('button', { name: 'Re-run with this input' }).click();
+    await choose(history, 3, 'Re-run with this input');
     await studio.panel('Result').then((result) => result.getByText('"Oslo"').waitFor());
     const input = await studio.panel('Input');
     expect(await input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Tromso');
-    const rows = (await studio.panel('History')).getByRole('row');
-    await expect.poll(() => rows.count()).toBe(5);
-    await rows.nth(4).getByRole('button', { name: 'Use this input' }).click();
+    await studio.panel('History');
+    await expect.poll(() => history.getByRole('row').count()).toBe(5);
+    await choose(history, 4, 'Use this input');
     await expect.poll(() => input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Oslo');
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Tromso');

@@ -148,7 +148,7 @@ test('loaded runs stay when a refresh fails, and a draft is checked against its 
   await must(atelier, 'POST', '/code-agents/kept/execute', { version: 'draft' });
   await page.goto('/studio/a/kept?schema=output&panel=history');
   const history = page.getByRole('tabpanel', { name: 'History' });
-  await history.getByRole('button', { name: 'Show' }).click();
+  await history.getByRole('button', { name: /show the run of/ }).click();
   await page.getByRole('tab', { name: 'Result' }).click();
   const output = page.getByRole('region', { name: 'Output value' });
   await output.getByText('fits the output schema').waitFor();

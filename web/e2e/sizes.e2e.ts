@@ -111,7 +111,7 @@ test.each(['dark', 'light'] as const)('on a phone the words of a run that ended 
   await withPage({ width: 390, height: 844, theme }, async (page, studio) => {
     await studio.openAgent(name);
     await studio.start();
-    await page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: 'Output' }).click();
+    await page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: 'Run' }).click();
     await studio.ended(/^Succeeded ·/);
     const cut = await studio.state.evaluate(
       (e) => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > window.innerWidth,

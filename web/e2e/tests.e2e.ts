@@ -97,8 +97,8 @@ test('a run of the history is kept as a test', async () => {
   await studio.openAgent('past');
   await page.getByRole('tab', { name: 'History' }).click();
   const row = page.getByRole('row').filter({ hasText: 'Bergen' });
-  await row.hover();
-  await row.getByRole('button', { name: 'Keep as test' }).click();
+  await row.getByRole('button', { name: /^Actions for the run of/ }).click();
+  await page.getByRole('menuitem', { name: 'Keep as test' }).click();
   const dialog = page.getByRole('dialog', { name: 'Keep as a test' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Bergen');
   await dialog.getByRole('button', { name: 'Keep test' }).click();

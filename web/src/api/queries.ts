@@ -210,6 +210,23 @@ export function useAgent(name: string, version: string | undefined) {
 }
 /** The current state of the agent without its draft: usage, listing, origin, versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
+/** Whether the draft differs from the latest version. A save of an equal draft asks again. */
+export function useUnpublished(name: string, latest: string, saved: boolean, enabled: boolean): boolean | undefined {
+  const queryKey = [...keys.diffs(name), 'changed', latest];
+  useEffect(() => {
+    if (saved) void queryClient.invalidateQueries({ queryKey, predicate: ({ state }) => state.data === false });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key is of the name and the version
+  }, [name, latest, saved]);
+  return useQuery({
+    queryKey,
+    queryFn: async () => {
+      const { advice, files, settings } = await diff(name, latest, 'draft');
+      return advice.bump !== 'none' || files.length > 0 || settings.length > 0;
+    },
+    staleTime: Infinity,
+    enabled,
+  }).data;
+}
 export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
 export const useDraftSaves = (name: string) =>

@@ -3,12 +3,20 @@ import type { JsonSchema } from '../api/types';
 import { checkInput, inputFile } from './json';
 import { monaco } from './monaco';
 
+/** An error of the text, and the place where it begins. */
+export interface JsonProblem {
+  line: number;
+  column: number;
+  message: string;
+}
+
 export interface JsonInput {
   /** Shows a text that was changed elsewhere. The edit can be undone. */
   show(text: string): void;
   setSchema(schema: JsonSchema): void;
   /** Moves the focus here, and the cursor to an offset. */
   focus(offset?: number): void;
+  goTo(problem: JsonProblem): void;
   dispose(): void;
 }
 
@@ -17,11 +25,16 @@ export interface JsonInputOptions {
   text: string;
   schema: JsonSchema;
   onEdit: (text: string) => void;
+  /** The errors that the editor underlines. */
+  onProblems: (problems: JsonProblem[]) => void;
 }
 
 const address = monaco.Uri.parse(`atelier://input/${inputFile}`);
 
-export function openJsonInput(host: HTMLElement, { label, text, schema, onEdit }: JsonInputOptions): JsonInput {
+export function openJsonInput(
+  host: HTMLElement,
+  { label, text, schema, onEdit, onProblems }: JsonInputOptions,
+): JsonInput {
   checkInput(schema);
   monaco.editor.getModel(address)?.dispose();
   const model = monaco.editor.createModel(text, 'json', address);
@@ -58,6 +71,11 @@ export function openJsonInput(host: HTMLElement, { label, text, schema, onEdit }
     known = now;
     onEdit(now);
   });
+  const checked = monaco.editor.onDidChangeMarkers((changed) => {
+    if (!changed.some((uri) => uri.toString() === address.toString())) return;
+    const found = monaco.editor.getModelMarkers({ resource: address });
+    onProblems(found.map((m) => ({ line: m.startLineNumber, column: m.startColumn, message: m.message })));
+  });
   return {
     show(next) {
       if (next === known) return;
@@ -69,7 +87,13 @@ export function openJsonInput(host: HTMLElement, { label, text, schema, onEdit }
       if (offset !== undefined) editor.setPosition(model.getPositionAt(offset));
       editor.focus();
     },
+    goTo({ line, column }) {
+      editor.setPosition({ lineNumber: line, column });
+      editor.revealLineInCenterIfOutsideViewport(line);
+      editor.focus();
+    },
     dispose() {
+      checked.dispose();
       followed.dispose();
       editor.dispose();
       model.dispose();

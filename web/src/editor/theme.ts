@@ -71,6 +71,8 @@ function definition(dark: boolean, c: Palette): Monaco.editor.IStandaloneThemeDa
     ],
     colors: {
       'editor.background': c.bg0,
+      'diffEditor.border': c.control,
+      'sash.hoverBorder': c.accent,
       'editor.foreground': c.fg,
       'editorLineNumber.foreground': c['line-no'],
       'editorLineNumber.activeForeground': c.fg,

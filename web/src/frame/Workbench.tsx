@@ -3,6 +3,7 @@ import { workbench as say } from '../texts/app';
 import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
 import { setLayout, useLayout, usePhone, type Pane } from '../state/layout';
+import { usePageTitle } from '../state/pageTitle';
 import css from './Workbench.module.css';
 
 interface Props {
@@ -18,10 +19,11 @@ interface Props {
 export function Workbench({ header, left, main, bottom, right, status }: Props) {
   const layout = useLayout();
   const editor = bottom !== undefined;
+  const title = usePageTitle();
   const panes: { pane: Pane; label: string }[] = [
     { pane: 'files', label: say.agents },
-    { pane: 'code', label: editor ? say.code : say.page },
-    ...(!editor ? [] : [{ pane: 'output' as const, label: say.output }]),
+    { pane: 'code', label: editor ? say.code : title === say.agents ? say.home : title },
+    ...(!editor ? [] : [{ pane: 'output' as const, label: say.run }]),
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
   ];
   const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';

@@ -4,6 +4,9 @@ import { rich } from './rich';
 
 export const agentHeader = {
   draft: 'Draft',
+  unpublishedChanges: 'Unpublished changes',
+  changed: 'Changed',
+  sameAs: (version: string) => `The draft is the same as ${version}.`,
   readOnly: ', read only',
   deprecated: 'deprecated',
   exportAsTool: 'Export as tool',

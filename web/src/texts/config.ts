@@ -10,6 +10,12 @@ export const environmentSection = {
   remove: (name: string, n: number) => `Remove ${name === '' ? `variable ${n}` : name}`,
   placeholder: 'NAME',
   addVariable: 'Add variable',
+  variablesTitle: 'Variables',
+};
+
+/** Values that are shown as text. */
+export const plain = {
+  none: 'None',
 };
 
 export const generalSection = {

@@ -12,6 +12,7 @@ export const listField = {
 export const schemaForm = {
   thisAgentTakesNoInput: 'This agent takes no input.',
   optional: 'optional',
+  required: 'Required',
 };
 
 export const scalarFields = {

@@ -56,6 +56,9 @@ export const errorCard = {
 export const history = {
   bars: (runs: number, failed: number, medianMs: number) =>
     `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, ${runs > 1 ? 'median ' : ''}${milliseconds(medianMs)}`,
+  durations: (runs: number) => (runs === 1 ? 'Duration of 1 run' : `Durations of ${number(runs)} runs, newest right`),
+  longest: (ms: number) => `longest ${milliseconds(ms)}`,
+  notSucceeded: 'not succeeded',
 };
 
 export const historyTab = {
@@ -82,7 +85,7 @@ export const historyTab = {
   actionsOf: (when: string) => `Actions for the run of ${when}`,
   runIsActive: 'A run is active.',
   compareTheRun: (when: string, totalMs: number) => `Compare the run of ${when}, ${milliseconds(totalMs)}`,
-  show: 'Show',
+  show: (state: string, when: string) => `${state}: show the run of ${when}`,
   rerun: 'Re-run with this input',
   useInput: 'Use this input',
   inputReplaced: 'The input was replaced by that of the run.',
@@ -165,6 +168,8 @@ export const inputTab = {
   json: 'JSON',
   reset: 'Reset to defaults',
   inputAsJson: 'Input as JSON',
+  jsonProblems: 'Errors in the JSON',
+  line: (line: number) => `Line ${number(line)}`,
   doesNotFit: 'The input does not fit the schema:',
   input: 'Input',
   andMore: (n: number) => `and ${n} more`,
@@ -264,7 +269,8 @@ export const runFacts = {
   queue: 'Queue',
   start: 'Start',
   run: 'Run',
-  other: 'Other',
+  other: 'Checks and storing',
+  otherAbout: 'Before and after the program: checks of the input and the output, and storing the run.',
   total: 'Total',
   cpu: 'CPU',
   peakMemory: 'Peak memory',

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { form, milliseconds, number, plural } from './format';
+import { day, form, milliseconds, moment, number, plural, timeOfDay } from './format';
 import { rich } from './rich';
 
 export const runPage = {
@@ -17,14 +17,14 @@ export const runPage = {
   withheld: 'Not stored: the program has the flag “personal data”. Only digests of input and output are kept.',
   console: 'Console',
   printedNothing: 'The program printed nothing.',
-  at: 'At',
+  error: 'Error',
   draft: (revision: number) => (revision > 0 ? `draft, revision ${revision}` : 'draft'),
   started: 'Started',
   by: 'By',
   source: 'Source',
   program: 'Program',
   facts: 'About this run',
-  line: (file: string, line: number) => `${file}:${line}`,
+  openLine: (file: string, line: number) => `Open ${file}:${line}`,
   stack: 'Stack',
 };
 
@@ -45,10 +45,15 @@ export const runActions = {
 };
 
 export const latencyChart = {
-  runs: 'runs shown',
-  failed: 'failed',
-  median: 'median',
+  runs: 'Runs shown',
+  failed: 'Failed',
+  median: 'Median duration',
   p95: '95 % take at most',
+  /** A power of ten on the scale. */
+  tick: (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),
+  /** The time at an end of the axis, with seconds if the runs are of a short time. */
+  time: (from: string, to: string, at: string) =>
+    Date.parse(to) - Date.parse(from) < 3_600_000 ? `${day(moment(at))} ${timeOfDay(at)}` : moment(at),
   about: (runs: number, failed: number, medianMs: number, p95Ms: number) =>
     `Duration of ${plural(runs, { one: 'run', other: 'runs' })} over time: ${failed} ${form(failed, { other: 'failed' })}, median ${milliseconds(medianMs)}, 95 % take at most ${milliseconds(p95Ms)}. The table below lists them.`,
   point: (state: string, ms: number, when: string) => `${state} · ${milliseconds(ms)} · ${when}`,

@@ -1,6 +1,6 @@
 import { Ellipsis, History, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { useFacts } from '../api/queries';
+import { useFacts, useUnpublished } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Brand, Grow, HeaderTools, Places } from '../frame/Brand';
 import { useKeys } from '../state/bindings';
@@ -44,10 +44,14 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
       <span className={css.rule} />
       <div className={css.title}>
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
-        <span className={classes(css.pill, agent.deprecated && css.warn)}>
-          {draft ? say.draft : agent.version}
-          {!edits && <span className={css.wide}>{say.readOnly}</span>}
-        </span>
+        {draft ? (
+          <DraftPill agent={agent} />
+        ) : (
+          <span className={classes(css.pill, agent.deprecated && css.warn)}>
+            {agent.version}
+            <span className={css.wide}>{say.readOnly}</span>
+          </span>
+        )}
         {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
       </div>
       {edits && (
@@ -97,6 +101,28 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
       </IconButton>
       <HeaderTools />
     </>
+  );
+}
+
+/** The state of the draft: never published, changed since the latest version, or equal to it. */
+function DraftPill({ agent: { name, latestVersion, save, session } }: { agent: OpenAgent }) {
+  const { may } = useRights();
+  const published = latestVersion !== '';
+  const changed = useUnpublished(name, latestVersion, save.kind === 'saved', published && may('read'));
+  return (
+    <span className={css.pill} title={changed === false ? say.sameAs(latestVersion) : undefined}>
+      {!published ? (
+        say.draft
+      ) : changed ? (
+        <>
+          <span className={css.roomy}>{say.unpublishedChanges}</span>
+          <span className={css.short}>{say.changed}</span>
+        </>
+      ) : (
+        latestVersion
+      )}
+      {!session && <span className={css.wide}>{say.readOnly}</span>}
+    </span>
   );
 }
 

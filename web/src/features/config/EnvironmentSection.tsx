@@ -6,6 +6,7 @@ import { leaveFocus } from '../../ui/focusBack';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { environmentFault, sameEnvironment, toEnvironment, variableFault, type Variable } from './environment';
+import { Plain } from './Plain';
 import { Section } from './Section';
 
 /** Environment variables of the program. Their values are not secret. */
@@ -29,7 +30,18 @@ export function EnvironmentSection() {
     change(rows.map((r) => (r.id === id ? { ...r, ...part } : r)));
   const add = (): void => setRows([...rows, { id: Math.max(0, ...rows.map((r) => r.id)) + 1, name: '', value: '' }]);
   const fault = environmentFault(rows) ?? problemAt(save, '/environment');
-  const readOnly = session === undefined;
+  if (!session)
+    return (
+      <Section id="environment" title={say.environment} summary={count === 0 ? say.none : say.variables(count)}>
+        <Plain
+          label={say.variablesTitle}
+          text={Object.entries(environment)
+            .map(([name, value]) => `${name}=${value}`)
+            .join('\n')}
+          mono
+        />
+      </Section>
+    );
   return (
     <Section
       id="environment"
@@ -49,29 +61,23 @@ export function EnvironmentSection() {
                   aria-invalid={wrong !== undefined}
                   placeholder={say.placeholder}
                   spellCheck={false}
-                  readOnly={readOnly}
                   value={row.name}
                   onChange={(e) => edit(row.id, { name: e.target.value })}
                 />
                 <input
                   aria-label={say.valueOf(row.name, i + 1)}
                   spellCheck={false}
-                  readOnly={readOnly}
                   value={row.value}
                   onChange={(e) => edit(row.id, { value: e.target.value })}
                 />
-                {readOnly ? (
-                  <span />
-                ) : (
-                  <IconButton
-                    ref={leaveFocus}
-                    small
-                    label={say.remove(row.name, i + 1)}
-                    onClick={() => change(rows.filter((r) => r.id !== row.id))}
-                  >
-                    <X size={14} aria-hidden />
-                  </IconButton>
-                )}
+                <IconButton
+                  ref={leaveFocus}
+                  small
+                  label={say.remove(row.name, i + 1)}
+                  onClick={() => change(rows.filter((r) => r.id !== row.id))}
+                >
+                  <X size={14} aria-hidden />
+                </IconButton>
                 {wrong !== undefined && <p className={css.error}>{wrong}</p>}
               </Fragment>
             );
@@ -79,14 +85,12 @@ export function EnvironmentSection() {
         </div>
       )}
       {fault !== undefined && <p className={css.error}>{fault}</p>}
-      {!readOnly && (
-        <div>
-          <Button onClick={add}>
-            <Plus size={14} aria-hidden />
-            {say.addVariable}
-          </Button>
-        </div>
-      )}
+      <div>
+        <Button onClick={add}>
+          <Plus size={14} aria-hidden />
+          {say.addVariable}
+        </Button>
+      </div>
     </Section>
   );
 }

@@ -2,27 +2,25 @@ import { useState } from 'react';
 import { generalSection as say } from '../../texts/config';
 import { Field } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
+import { Plain } from './Plain';
 import { Section } from './Section';
 
 export function GeneralSection() {
   const { about, save, session } = useOpenAgent();
-  const readOnly = session === undefined;
   const missing = about.description.trim() === '';
+  if (!session)
+    return (
+      <Section id="general" title={say.description} summary={missing ? say.noDescription : about.title}>
+        <Plain label={say.title} text={about.title} />
+        <Plain label={say.description} text={about.description} />
+        <Plain label={say.tags} text={about.tags.join(', ')} />
+      </Section>
+    );
   return (
-    <Section
-      id="general"
-      title={say.description}
-      summary={missing ? say.noDescription : about.title}
-      wrong={missing && !readOnly}
-    >
+    <Section id="general" title={say.description} summary={missing ? say.noDescription : about.title} wrong={missing}>
       <Field label={say.title} error={problemAt(save, '/title')}>
         {(control) => (
-          <input
-            {...control}
-            readOnly={readOnly}
-            value={about.title}
-            onChange={(e) => session?.editAbout({ title: e.target.value })}
-          />
+          <input {...control} value={about.title} onChange={(e) => session.editAbout({ title: e.target.value })} />
         )}
       </Field>
       <Field label={say.description} hint={say.descriptionHint} error={problemAt(save, '/description')}>
@@ -30,9 +28,8 @@ export function GeneralSection() {
           <textarea
             {...control}
             rows={3}
-            readOnly={readOnly}
             value={about.description}
-            onChange={(e) => session?.editAbout({ description: e.target.value })}
+            onChange={(e) => session.editAbout({ description: e.target.value })}
           />
         )}
       </Field>
@@ -52,7 +49,6 @@ function Tags() {
       {(control) => (
         <input
           {...control}
-          readOnly={session === undefined}
           value={shown}
           onChange={(e) => {
             setTyped(e.target.value);

@@ -16,6 +16,7 @@ import {
 } from '../../agent/limits';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
+import { Plain } from './Plain';
 import { Section } from './Section';
 
 export function LimitsSection() {
@@ -70,6 +71,7 @@ function Limit({ field, own, limits, ceiling }: LimitProps) {
     if (read.wire !== wire) session?.editDraft({ limits: { ...own, [field.key]: read.wire } });
     setTyped(undefined);
   };
+  if (!session) return <Plain label={field.label} text={limitText(field, wire)} />;
   return (
     <Field
       label={
@@ -87,7 +89,6 @@ function Limit({ field, own, limits, ceiling }: LimitProps) {
             {...control}
             inputMode="decimal"
             autoComplete="off"
-            readOnly={session === undefined}
             value={typed?.text ?? inUnit(unit, wire)}
             onChange={(e) => setTyped({ text: e.target.value, unit })}
             onBlur={commit}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Field } from '../../ui/Field';
+import { Plain } from './Plain';
 import { sameLines, toLines } from './lines';
 
 interface Props {
@@ -18,6 +19,7 @@ export function LinesField({ id, label, hint, placeholder, error, lines, onChang
   const [text, setText] = useState(() => lines.join('\n'));
   // The draft was replaced or a denied host was allowed, so the typed text is obsolete.
   if (!sameLines(toLines(text), lines)) setText(lines.join('\n'));
+  if (!onChange) return <Plain label={label} text={lines.join('\n')} mono />;
   return (
     <Field label={label} mono id={id} error={error} hint={hint}>
       {(control) => (
@@ -27,11 +29,10 @@ export function LinesField({ id, label, hint, placeholder, error, lines, onChang
           spellCheck={false}
           autoComplete="off"
           placeholder={placeholder}
-          readOnly={onChange === undefined}
           value={text}
           onChange={(e) => {
             setText(e.target.value);
-            onChange?.(toLines(e.target.value));
+            onChange(toLines(e.target.value));
           }}
         />
       )}

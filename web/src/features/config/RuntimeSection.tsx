@@ -6,6 +6,7 @@ import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { isolationOptions, runtimeOptions } from '../../agent/runtimes';
+import { Plain } from './Plain';
 import { Section } from './Section';
 
 export function RuntimeSection() {
@@ -15,7 +16,20 @@ export function RuntimeSection() {
   const known = capabilities.data?.languages.find((l) => l.language === language);
   const runtimes = runtimeOptions(known, runtime);
   const isolation = fields.isolation ?? '';
-  const disabled = session === undefined;
+  if (!session)
+    return (
+      <Section id="runtime" title={say.runtime} summary={runtime}>
+        <div className={css.pair}>
+          <Plain label={say.runtime} text={runtimes.find((r) => r.runtime === runtime)?.label ?? runtime} />
+          <Plain label={say.entrypoint} text={entrypoint} mono />
+        </div>
+        <RuntimeOutlook missing={undefined} />
+        <Plain
+          label={say.isolationOfRuns}
+          text={isolationOptions(isolation).find((o) => o.isolation === isolation)?.label ?? isolation}
+        />
+      </Section>
+    );
   return (
     <Section id="runtime" title={say.runtime} summary={runtime}>
       {known?.available === false && (
@@ -24,12 +38,7 @@ export function RuntimeSection() {
       <div className={css.pair}>
         <Field label={say.runtime} error={problemAt(save, '/runtime')}>
           {(control) => (
-            <select
-              {...control}
-              disabled={disabled}
-              value={runtime}
-              onChange={(e) => session?.editDraft({ runtime: e.target.value })}
-            >
+            <select {...control} value={runtime} onChange={(e) => session.editDraft({ runtime: e.target.value })}>
               {runtimes.map((r) => (
                 <option key={r.runtime} value={r.runtime} disabled={r.missing !== undefined && r.runtime !== runtime}>
                   {r.label}
@@ -40,12 +49,7 @@ export function RuntimeSection() {
         </Field>
         <Field label={say.entrypoint} error={problemAt(save, '/entrypoint')}>
           {(control) => (
-            <select
-              {...control}
-              disabled={disabled}
-              value={entrypoint}
-              onChange={(e) => session?.editDraft({ entrypoint: e.target.value })}
-            >
+            <select {...control} value={entrypoint} onChange={(e) => session.editDraft({ entrypoint: e.target.value })}>
               {[...new Set([...paths, entrypoint])].map((path) => (
                 <option key={path} value={path}>
                   {path}
@@ -58,12 +62,7 @@ export function RuntimeSection() {
       <RuntimeOutlook missing={runtimes.find((r) => r.missing !== undefined)} />
       <Field label={say.isolationOfRuns} error={problemAt(save, '/isolation')}>
         {(control) => (
-          <select
-            {...control}
-            disabled={disabled}
-            value={isolation}
-            onChange={(e) => session?.editDraft({ isolation: e.target.value })}
-          >
+          <select {...control} value={isolation} onChange={(e) => session.editDraft({ isolation: e.target.value })}>
             {isolationOptions(isolation).map((o) => (
               <option key={o.isolation} value={o.isolation}>
                 {o.label}

@@ -2,6 +2,7 @@ import { safetySection as say } from '../../texts/config';
 import { Check } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
+import { Plain } from './Plain';
 import { Section } from './Section';
 
 const flags: { flag: string; label: string; hint: string }[] = [
@@ -24,27 +25,32 @@ export function SafetySection() {
   const error = problemAt(save, '/safetyFlags') ?? problemAt(save, '/rules');
   const names = flags.filter((f) => set.includes(f.flag)).map((f) => f.label.toLowerCase());
   if (restricted) names.push('restricted');
+  if (!session) {
+    const given = flags.filter((f) => set.includes(f.flag));
+    return (
+      <Section id="safety" title={say.safetyFlags} summary={names.length === 0 ? say.none : names.join(', ')}>
+        <p className={css.hint}>{say.theyTellCallersWhat}</p>
+        {given.map(({ flag, label, hint }) => (
+          <Plain key={flag} label={label} text={hint} />
+        ))}
+        {restricted && <Plain label={say.restricted} text={say.restrictedHint} />}
+        {names.length === 0 && <p>{say.none}</p>}
+      </Section>
+    );
+  }
   return (
     <Section id="safety" title={say.safetyFlags} summary={names.length === 0 ? say.none : names.join(', ')}>
       <p className={css.hint}>{say.theyTellCallersWhat}</p>
       {flags.map(({ flag, label, hint }) => (
-        <Check
-          key={flag}
-          label={label}
-          hint={hint}
-          checked={set.includes(flag)}
-          disabled={session === undefined}
-          onChange={(on) => change(flag, on)}
-        />
+        <Check key={flag} label={label} hint={hint} checked={set.includes(flag)} onChange={(on) => change(flag, on)} />
       ))}
       {fields.language !== 'wasm' && (
         <Check
           label={say.restricted}
           hint={say.restrictedHint}
           checked={restricted}
-          disabled={session === undefined}
           onChange={(on) =>
-            session?.editDraft({ rules: on ? { ...fields.rules, pack: 'restricted' } : { pack: 'none' } })
+            session.editDraft({ rules: on ? { ...fields.rules, pack: 'restricted' } : { pack: 'none' } })
           }
         />
       )}

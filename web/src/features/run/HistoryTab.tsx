@@ -11,6 +11,7 @@ import { showDialog } from '../../state/dialogs';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../state/notices';
 import { RunMark } from '../../agent/RunMark';
+import { finalStatus } from '../../agent/runStatus';
 import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Empty } from '../../ui/Empty';
@@ -133,19 +134,22 @@ interface RunsProps {
   onUse: (runId: string) => void;
 }
 
-/** The actions of a run. Without `run` an action is not possible now. */
+/** The actions of a run in its menu. Without `run` an action is not possible now. */
 function actions(r: RunSummary, on: RunsProps): { label: string; run: (() => void) | undefined }[] {
   const { onRerun, onKeep } = on;
   return [
-    { label: say.show, run: () => on.onOpen(r.runId) },
     { label: say.rerun, run: onRerun && (() => onRerun(r.runId)) },
     { label: say.useInput, run: () => on.onUse(r.runId) },
     ...(onKeep && hasEnded(r) ? [{ label: testsTab.keep, run: () => onKeep(r.runId) }] : []),
   ];
 }
 
+/** Whether a click on a row opens its run: a control in the row does something else. */
+const opensRun = (target: EventTarget): boolean =>
+  target instanceof Element && target.closest('button, input, [role="menu"]') === null;
+
 function Runs(props: RunsProps) {
-  const { runs, chosen, now, onChoose } = props;
+  const { runs, chosen, now, onChoose, onOpen } = props;
   return (
     <table>
       <thead>
@@ -172,7 +176,8 @@ function Runs(props: RunsProps) {
         {runs.map((r) => {
           const when = ago(r.createdAt, now);
           return (
-            <tr key={r.runId}>
+            // The button in the row opens the run from the keyboard.
+            <tr key={r.runId} onClick={(e) => opensRun(e.target) && onOpen(r.runId)}>
               <td>
                 <input
                   type="checkbox"
@@ -182,7 +187,15 @@ function Runs(props: RunsProps) {
                 />
               </td>
               <td>
-                <RunMark run={r} />
+                <button
+                  type="button"
+                  className={css.open}
+                  aria-label={say.show(finalStatus(r).text, when)}
+                  onClick={() => onOpen(r.runId)}
+                >
+                  <RunMark run={r} />
+                </button>
+                <small className={css.narrow}>{r.version}</small>
               </td>
               <td>{r.version}</td>
               <td className={classes(css.wide, css.input)}>
@@ -192,31 +205,22 @@ function Runs(props: RunsProps) {
               <td>{hasEnded(r) && milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>
               <td>
-                <span className={css.actions}>
-                  {actions(r, props).map(({ label, run }) => (
-                    <Button key={label} look="link" disabled={run === undefined} onClick={run}>
-                      {label}
-                    </Button>
-                  ))}
-                </span>
-                <span className={css.menu}>
-                  <Menu
-                    trigger={
-                      <IconButton small label={say.actionsOf(when)}>
-                        <Ellipsis size={16} aria-hidden />
-                      </IconButton>
-                    }
-                    entries={() =>
-                      actions(r, props).map(({ label, run }) => ({
-                        kind: 'item',
-                        label,
-                        later: true,
-                        why: run ? undefined : say.runIsActive,
-                        run: () => run?.(),
-                      }))
-                    }
-                  />
-                </span>
+                <Menu
+                  trigger={
+                    <IconButton small label={say.actionsOf(when)}>
+                      <Ellipsis size={16} aria-hidden />
+                    </IconButton>
+                  }
+                  entries={() =>
+                    actions(r, props).map(({ label, run }) => ({
+                      kind: 'item',
+                      label,
+                      later: true,
+                      why: run ? undefined : say.runIsActive,
+                      run: () => run?.(),
+                    }))
+                  }
+                />
               </td>
             </tr>
           );

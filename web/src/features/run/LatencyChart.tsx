@@ -28,7 +28,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
           <Fragment key={ms}>
             <span className={css.line} style={{ bottom: `${y}%` }} />
             <span className={css.tick} style={{ bottom: `${y}%` }}>
-              {milliseconds(ms)}
+              {say.tick(ms)}
             </span>
           </Fragment>
         ))}
@@ -45,8 +45,8 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
         ))}
       </div>
       <div className={css.times} aria-hidden>
-        <span>{moment(from)}</span>
-        <span>{moment(to)}</span>
+        <span>{say.time(from, to, from)}</span>
+        <span>{say.time(from, to, to)}</span>
       </div>
     </figure>
   );
@@ -55,7 +55,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
 function Fact({ label, value, look }: { label: string; value: string; look?: 'err' | undefined }) {
   return (
     <span className={css.fact} data-look={look}>
-      <strong>{value}</strong> {label}
+      {label} <strong>{value}</strong>
     </span>
   );
 }

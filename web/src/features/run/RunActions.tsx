@@ -20,8 +20,8 @@ import css from './RunPage.module.css';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** The actions for a run: repeat it, change its input, compare it and copy it. */
-export function RunActions({ run }: { run: Run }) {
+/** The actions for a run: repeat it, change its input, compare it and copy it. `first` makes the repetition primary. */
+export function RunActions({ run, first }: { run: Run; first: boolean }) {
   const [, navigate] = useLocation();
   const { may, why } = useRights();
   const task = useTask();
@@ -50,7 +50,7 @@ export function RunActions({ run }: { run: Run }) {
     <>
       <div className={css.actions}>
         <Button
-          look="primary"
+          look={first ? 'primary' : 'plain'}
           disabled={!may('run') || task.busy || run.withheld}
           title={run.withheld ? say.withheld : may('run') ? undefined : why('run')}
           onClick={again}

@@ -17,7 +17,7 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
         <Part look="queued" label={say.queue} time={times.queued} />
         <Part look="start" label={say.start} time={times.start} />
         <Part look="run" label={say.run} time={times.run} />
-        {times.hasOther && <Part look="rest" label={say.other} time={times.other} />}
+        {times.hasOther && <Part look="rest" label={say.other} about={say.otherAbout} time={times.other} />}
         <dt>{say.total}</dt>
         <dd>{times.total}</dd>
         <dt>{say.cpu}</dt>
@@ -65,10 +65,10 @@ function whyText({ rule, reason }: Route): string {
 
 type PartLook = 'queued' | 'start' | 'run' | 'rest';
 
-function Part({ look, label, time }: { look: PartLook; label: string; time: string }) {
+function Part({ look, label, about, time }: { look: PartLook; label: string; about?: string; time: string }) {
   return (
     <>
-      <dt>
+      <dt title={about}>
         <span className={`${css.swatch} ${css[look]}`} />
         {label}
       </dt>

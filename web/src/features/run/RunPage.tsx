@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { CircleAlert } from 'lucide-react';
+import { CircleAlert, FileCode } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
@@ -13,6 +13,8 @@ import { notOpened } from '../../texts/agents';
 import { moment } from '../../texts/format';
 import { runPage as say, runsPage } from '../../texts/runs';
 import { Button } from '../../ui/Button';
+import button from '../../ui/Button.module.css';
+import { classes } from '../../ui/classes';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
@@ -86,9 +88,9 @@ export function RunPage({ id }: { id: string }) {
                 </p>
               </div>
             </div>
-            <About run={found.data} />
-            <RunActions run={found.data} />
             {answer?.error && <Failure answer={answer} error={answer.error} />}
+            <RunActions run={found.data} first={answer === undefined || placeOf(answer) === undefined} />
+            <About run={found.data} />
             <div className={css.parts}>
               <div className={css.main}>
                 <div>
@@ -198,30 +200,38 @@ function Where({ run: { runId, provenance, draftRevision = 0 } }: { run: Run }) 
   );
 }
 
-/** The error with a link to its line and the stack. */
+/** The line of the error, if the program of an agent failed there. */
+function placeOf({ error, provenance, runId }: RunAnswer): { label: string; url: string } | undefined {
+  const { agent = '', version } = provenance;
+  const { file, line } = error ?? {};
+  if (agent === '' || file === undefined || line === undefined) return undefined;
+  return {
+    label: say.openLine(file, line),
+    url:
+      agentUrl(agent, pinnedOf(version)) +
+      writeUrl({ tab: { kind: 'file', path: file }, line, panel: 'result', run: runId }),
+  };
+}
+
+/** The error with a button that opens its line, and the stack. */
 function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunAnswer['error']> }) {
-  const { agent = '', version } = answer.provenance;
-  const { file, line, stack, remedy } = error;
+  const { stack, remedy } = error;
+  const place = placeOf(answer);
   return (
-    <div className={css.error}>
+    <div className={css.error} role="region" aria-label={say.error}>
       <CircleAlert size={16} aria-hidden />
       <p>
         <strong>{finalStatus(answer).text}.</strong> {error.message}
       </p>
-      {agent !== '' && file !== undefined && line !== undefined && (
-        <p>
-          {say.at}{' '}
-          <Link
-            href={
-              agentUrl(agent, pinnedOf(version)) +
-              writeUrl({ tab: { kind: 'file', path: file }, line, panel: 'result', run: answer.runId })
-            }
-          >
-            {say.line(file, line)}
-          </Link>
-        </p>
-      )}
       {remedy !== undefined && <p>{remedy}</p>}
+      {place && (
+        <div>
+          <Link href={place.url} className={classes(button.button, button.primary)}>
+            <FileCode size={14} aria-hidden />
+            {place.label}
+          </Link>
+        </div>
+      )}
       {stack !== undefined && stack !== '' && (
         <details>
           <summary>{say.stack}</summary>

@@ -46,6 +46,7 @@ function Runs() {
   if (since.range !== state.range) setSince({ range: state.range, at: sinceOf(state, now) });
   const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: since.at });
   const narrowed = Object.keys(state).length > 0;
+  const noRun = !narrowed && listing.kind === 'loaded' && listing.items.length === 0; // nothing to filter
   const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
   return (
     <section className={css.section}>
@@ -54,9 +55,9 @@ function Runs() {
           <h1>{say.runs}</h1>
           <p className={css.lead}>{say.lead}</p>
         </div>
-        <RunViews state={state} onOpen={(view) => navigate(runsUrl(view))} />
+        {!noRun && <RunViews state={state} onOpen={(view) => navigate(runsUrl(view))} />}
       </div>
-      <div className={css.filters}>
+      <div className={css.filters} hidden={noRun}>
         <Field label={say.state} hideLabel>
           {(control) => (
             <select {...control} value={state.status ?? ''} onChange={(e) => go({ status: e.target.value })}>

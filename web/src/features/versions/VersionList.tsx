@@ -2,7 +2,7 @@ import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { explain } from '../../api/http';
-import { readVersion, useDiff, usePins, useVersions } from '../../api/queries';
+import { readVersion, useDiff, useMembers, usePins, useVersions } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
 import { showDialog } from '../../state/dialogs';
@@ -31,6 +31,8 @@ export function VersionList({ agent }: { agent: Agent }) {
   const { name } = agent;
   const versions = useVersions(name);
   const pins = usePins(name);
+  const members = useMembers();
+  const nameOf = (id: string): string => members.data?.find((member) => member.id === id)?.title ?? id;
   const { may } = useRights();
   const unreachable = useUnreachable();
   const [now] = useState(() => Date.now());
@@ -71,9 +73,11 @@ export function VersionList({ agent }: { agent: Agent }) {
       <DataTable
         label={say.versionsOf(name)}
         items={lines}
-        columns={columnsOf(agent, pins.data ?? [], now)}
+        columns={columnsOf(agent, pins.data ?? [], now, nameOf)}
         rowKey={(line) => line?.version ?? 'draft'}
-        words={(line) => (line ? [line.version, line.changelog, line.runtime, line.publishedBy].join(' ') : say.draft)}
+        words={(line) =>
+          line ? [line.version, line.changelog, line.runtime, nameOf(line.publishedBy)].join(' ') : say.draft
+        }
         top={(line) => line === undefined}
       />
       {versions.isPending && <Waiting shape="rows" what={say.theVersions} retry />}
@@ -105,7 +109,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
 /** A version, or the draft. */
 type Line = VersionSummary | undefined;
 
-const columnsOf = (agent: Agent, pins: Pin[], now: number): TableColumn<Line>[] => {
+const columnsOf = (agent: Agent, pins: Pin[], now: number, nameOf: (id: string) => string): TableColumn<Line>[] => {
   const usersOf = (line: Line): Pin[] => pins.filter(({ version }) => version !== '' && version === line?.version);
   const { name, latestVersion, draft } = agent;
   return [
@@ -147,7 +151,7 @@ const columnsOf = (agent: Agent, pins: Pin[], now: number): TableColumn<Line>[] 
       cell: (line) => (
         <>
           {ago(line?.publishedAt ?? agent.updatedAt, now)}
-          <small>{line ? say.by(line.publishedBy) : say.revision(draft.revision)}</small>
+          <small>{line ? say.by(nameOf(line.publishedBy)) : say.revision(draft.revision)}</small>
         </>
       ),
     },

@@ -71,10 +71,12 @@ interface NodeFieldProps {
   pointer: string;
   node: Node;
   required: boolean;
+  /** Whether the label shows a mark for a required field. */
+  marked?: boolean;
   label?: string;
 }
 
-export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
+export function NodeField({ pointer, node, required, marked = false, label }: NodeFieldProps) {
   const { input, messages } = useForm();
   const value = get(input.value, pointer);
   const name = node.title ?? label ?? '';
@@ -85,6 +87,11 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
       <>
         {name}
         {!required && name !== '' && <em> {say.optional}</em>}
+        {marked && (
+          <span aria-hidden className={css.required} title={say.required}>
+            {' *'}
+          </span>
+        )}
       </>
     ),
     required,
@@ -148,9 +155,26 @@ interface ObjectProps extends FieldProps {
 function ObjectField({ pointer, node, label, error, properties }: ObjectProps) {
   const { root } = useForm();
   const fields = properties.map(({ key, schema, required }) => (
-    <NodeField key={key} pointer={join(pointer, key)} node={readNode(schema, root)} required={required} label={key} />
+    <NodeField
+      key={key}
+      pointer={join(pointer, key)}
+      node={readNode(schema, root)}
+      required={required}
+      marked={required}
+      label={key}
+    />
   ));
-  if (pointer === '') return <>{fields}</>;
+  if (pointer === '')
+    return (
+      <>
+        {fields}
+        {properties.some(({ required }) => required) && (
+          <p className={css.hint} aria-hidden>
+            <span className={css.required}>*</span> {say.required}
+          </p>
+        )}
+      </>
+    );
   return (
     <fieldset id={fieldId(pointer)} tabIndex={-1}>
       <legend className={css.legend}>{label}</legend>
