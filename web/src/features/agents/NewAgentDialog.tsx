@@ -58,7 +58,20 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   };
 
   return (
-    <Dialog title={say.newAgent} about={say.newAgentAbout} onClose={closeDialog}>
+    <Dialog
+      medium
+      title={say.newAgent}
+      about={say.newAgentAbout}
+      onClose={closeDialog}
+      foot={
+        <>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
+          <Button look="primary" type="submit" form="new-agent" disabled={busy}>
+            {say.create}
+          </Button>
+        </>
+      }
+    >
       <form id="new-agent" onSubmit={(e) => void submit(e)} style={{ display: 'contents' }}>
         <TextField label={say.name} error={fault} hint={say.nameHint} mono autoFocus value={name} onChange={setName} />
         <fieldset>
@@ -95,12 +108,6 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
             )}
           </div>
         )}
-        <div style={{ display: 'flex', flexWrap: 'wrap', justifyContent: 'flex-end', gap: 8 }}>
-          <Button onClick={closeDialog}>{common.cancel}</Button>
-          <Button look="primary" type="submit" disabled={busy}>
-            {say.create}
-          </Button>
-        </div>
       </form>
       <OtherStarts name={name} />
     </Dialog>
