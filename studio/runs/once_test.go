@@ -2,10 +2,14 @@ package runs_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/studio/runs"
 )
 
 // found returns its keys one after the other, then nil.
@@ -20,19 +24,67 @@ func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyK
 	return next, nil
 }
 
-// A key without a run, as an earlier version of the server could store it, must make Once wait for the run. If the run
-// was deleted before its key, the error must name the run.
+// reserved is a journal that rejects the first runs, because another request has reserved their key.
+type reserved struct {
+	runs.Journal
+
+	times int
+}
+
+func (r *reserved) BeginRun(ctx context.Context, run registry.Run) error {
+	if r.times--; r.times >= 0 {
+		return registry.ErrKeyReserved
+	}
+	return r.Journal.BeginRun(ctx, run)
+}
+
+// A key without a run, which an earlier version of the server could store, makes Once wait for the run. If the run was
+// deleted before its key, the error names the run.
 func TestOnce_KeyWithoutRun(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, 1, 1)
+	journal := &reserved{}
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { journal.Journal = s; return journal })
 	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b"}
-	reserved, deleted := key, key
+	unfinished, deleted := key, key
 	deleted.Made = registry.Made{Kind: registry.MadeRun, ID: "gone"}
-	run, err := k.Once(t.Context(), k.actor, &found{&reserved, &reserved}, key, program("output 1"))
+	journal.times = 1
+	run, err := k.Once(t.Context(), k.actor, &found{&unfinished, &unfinished}, key, program("output 1"))
 	if err != nil || run.Status != registry.Succeeded {
 		t.Errorf("after an unfinished request: %s, %v", run.Status, err)
 	}
+	journal.times = 1
 	if _, err := k.Once(t.Context(), k.actor, &found{&deleted}, key, program("output 1")); !fault.Is(err, fault.Conflict) {
 		t.Errorf("after a deleted run: %v", err)
+	}
+}
+
+// A repeated request returns the run of the first one, even if it would be refused now.
+func TestOnce_RepeatedAndRefused_FirstRun(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+	first, err := k.Once(t.Context(), k.actor, k.store, key, program("output 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := program("output 1")
+	refused.Input = json.RawMessage("not JSON")
+	if _, err := k.Execute(t.Context(), k.actor, refused); err == nil {
+		t.Fatal("the changed request is not refused")
+	}
+	for name, request := range map[string]runs.Request{"allowed": program("output 2"), "refused": refused} {
+		again, err := k.Once(t.Context(), k.actor, k.store, key, request)
+		if err != nil || again.ID != first.ID {
+			t.Errorf("%s: run %s instead of %s, %v", name, again.ID, first.ID, err)
+		}
+	}
+	other := key
+	other.Key = "other"
+	if _, err := k.Once(t.Context(), k.actor, k.store, other, refused); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a new request that is refused: %v", err)
+	}
+	other.Key, other.BodyHash = "k", "c"
+	if _, err := k.Once(t.Context(), k.actor, k.store, other, program("output 1")); !fault.Is(err, fault.IdempotencyMismatch) {
+		t.Errorf("a different request: %v", err)
 	}
 }
