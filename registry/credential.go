@@ -70,4 +70,5 @@ type IdempotencyKey struct {
 	Body      []byte
 	Made      Made // zero if the request has not created a resource
 	ExpiresAt time.Time
+	Ended     bool // the server that reserved the key has ended; only FindKey sets it
 }

@@ -62,7 +62,7 @@ func (s *Store) FindKey(ctx context.Context, owner, key string) (*registry.Idemp
 		return nil, err
 	}
 	var row keyRow
-	err := s.read.NewSelect().Model(&row).Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
+	err := s.read.NewSelect().Model(&row).ColumnExpr("k.*").ColumnExpr("NOT "+atWork("k")+" AS ended").Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.expires_at > ?", instant(s.now())).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // the key is free
 	}
@@ -234,12 +234,13 @@ type keyRow struct {
 	MadeKind    string    `bun:"made_kind"`
 	MadeID      string    `bun:"made_id"`
 	Body        []byte    `bun:"body"`
+	Ended       bool      `bun:"ended,scanonly"`
 }
 
 func (row keyRow) idempotencyKey() *registry.IdempotencyKey {
 	k := &registry.IdempotencyKey{
 		Workspace: row.WorkspaceID, Owner: row.Owner, Key: row.Key, BodyHash: row.BodyHash, Status: row.Status, ExpiresAt: row.ExpiresAt.UTC(),
-		Made: registry.Made{Kind: registry.MadeKind(row.MadeKind), ID: row.MadeID},
+		Made: registry.Made{Kind: registry.MadeKind(row.MadeKind), ID: row.MadeID}, Ended: row.Ended,
 	}
 	if row.Status != 0 {
 		k.Body = append([]byte{}, row.Body...)

@@ -21,7 +21,18 @@ func reserve(t *testing.T, s *store.Store, k registry.IdempotencyKey) *registry.
 	if err != nil {
 		t.Fatal(err)
 	}
+	if existing != nil {
+		existing.Ended = false // TestReserveRun tests it
+	}
 	return existing
+}
+
+// settle starts a new epoch of the server.
+func settle(t *testing.T, s *store.Store) {
+	t.Helper()
+	if _, err := s.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestKeyLeadsToItsAnswer(t *testing.T) {
@@ -217,6 +228,39 @@ func TestBeginRun_WithReservation_OneRunHasTheKey(t *testing.T) {
 			} else if !errors.Is(errs[n], registry.ErrKeyReserved) || !fault.Is(err, fault.NotFound) {
 				t.Errorf("a run without the key: %v, %v", errs[n], err)
 			}
+		}
+	})
+}
+
+// TestReserveRun checks that one of several runs gets a key, that it keeps the key if the key is reserved again, and that the
+// key tells when its server has ended.
+func TestReserveRun(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		settle(t, s)
+		k := registry.IdempotencyKey{Workspace: ws, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+		var errs [20]error
+		var group sync.WaitGroup
+		for n := range errs {
+			group.Go(func() { errs[n] = s.ReserveRun(t.Context(), fmt.Sprint("run-", n), k) })
+			group.Go(func() { begin(t, s, queued()) }) // other runs share the transactions
+		}
+		group.Wait()
+		existing, err := s.FindKey(t.Context(), "o", "k")
+		if err != nil || existing == nil || existing.BodyHash != "b" || existing.Made.Kind != registry.MadeRun || existing.Ended {
+			t.Fatalf("the key is %+v, %v", existing, err)
+		}
+		for range 2 {
+			for n, err := range errs {
+				if own := fmt.Sprint("run-", n) == existing.Made.ID; own && err != nil || !own && !errors.Is(err, registry.ErrKeyReserved) {
+					t.Errorf("run %d, key of run %s: %v", n, existing.Made.ID, err)
+				}
+				errs[n] = s.ReserveRun(t.Context(), fmt.Sprint("run-", n), k)
+			}
+		}
+		settle(t, s) // as after a restart
+		if existing, err = s.FindKey(t.Context(), "o", "k"); err != nil || existing == nil || !existing.Ended {
+			t.Errorf("after the end of the server: %+v, %v", existing, err)
 		}
 	})
 }

@@ -29,9 +29,20 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 	return wrap("begin run", s.runs.commit(w))
 }
 
-// BeginAsked records a run together with its request for approval and the webhook about the request. So no run waits
-// without a request, and two requests with the same idempotency key create only one request for approval. Its errors
-// are those of BeginRun.
+// ReserveRun stores a key together with the ID of a run that is not recorded yet, so that no other request with the key
+// can run. Errors: registry.ErrKeyReserved.
+func (s *Store) ReserveRun(_ context.Context, runID string, k registry.IdempotencyKey) error {
+	k.Made = registry.Made{Kind: registry.MadeRun, ID: runID}
+	reserved, err := s.reserve(k)
+	if err == nil && !reserved {
+		err = registry.ErrKeyReserved
+	}
+	return wrap("reserve run", err)
+}
+
+// BeginAsked records a run together with its request for approval and the webhook about it. So a run never waits
+// without a request, and two requests with the same idempotency key create only one request for approval. Errors: those
+// of BeginRun.
 func (s *Store) BeginAsked(ctx context.Context, run registry.Run, a registry.Approval, notice registry.Notice) error {
 	w, err := s.beginning(ctx, run)
 	if err != nil {

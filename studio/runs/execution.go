@@ -203,13 +203,18 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 // time the consumer waits too, because an error would be the final answer to the request.
 const kafkaPatience = time.Minute
 
-// beginKeyed records the run together with its idempotency key. If the connection fails, the database may still have
-// committed the transaction, and a repeated request would then find a run that nobody executes. For a Kafka request,
-// beginKeyed therefore tries again for at most kafkaPatience.
+// beginKeyed stores the run's ID with its idempotency key, and for a key of the HTTP API also the run. If the connection fails, the transaction may still have been
+// committed. A repetition of the request would then find a run that nobody executes. So the run of a Kafka request is
+// recorded again, for at most kafkaPatience.
 func (l *execution) beginKeyed(ctx context.Context, req Request) error {
 	began := time.Now()
 	for {
-		err := l.service.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run))
+		var err error
+		if req.once != nil { // most runs end within beginAfter, so their records are written once
+			err = req.keys.ReserveRun(ctx, l.run.ID, *req.once)
+		} else {
+			err = l.service.Journal.BeginRun(req.keyed(ctx), l.recordOf(l.run))
+		}
 		if !fault.Is(err, fault.StorageUnavailable) || l.run.Trigger != registry.TriggerKafka || time.Since(began) > kafkaPatience {
 			return err
 		}

@@ -7,24 +7,31 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Keys reads stored idempotency keys.
+// Keys stores idempotency keys.
 type Keys interface {
+	// ReserveRun stores a key with the ID of a run that is not recorded yet. Error: registry.ErrKeyReserved.
+	ReserveRun(ctx context.Context, runID string, k registry.IdempotencyKey) error
 	FindKey(ctx context.Context, owner, key string) (*registry.IdempotencyKey, error)
 }
 
 // onceEvery is the interval at which a repeated request checks whether the first request has ended.
 const onceEvery = 20 * time.Millisecond
 
-// Once executes a request at most once for its idempotency key. The key is stored together with the run. A repeated
-// request waits for the end of the first run and returns that run, but it does not wait for an approval. If the first
-// request created no run, the repeated request is executed. Errors: IdempotencyMismatch if the key belongs to a
-// different request; Conflict if the run of the first request was deleted.
+// unrecordedFor is the time after the first request during which a run without a record may be in progress, or may have
+// been in progress when its server ended. Later such a run counts as deleted.
+const unrecordedFor = time.Hour
+
+// Once executes a request at most once for its key, which is stored together with the run. A repeated request waits for
+// the end of the first run and returns it; it does not wait for an approval. If the first request created no run, the
+// repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different request; Conflict if the run
+// of the first request was deleted.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
-	req.once = &key
+	req.once, req.keys = &key, keys
 	for {
 		result, err := s.Execute(ctx, actor, req) // reads no key before, because almost every request is new
 		if err == nil || result.ID != "" {
@@ -41,7 +48,7 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			if existing == nil {
 				break
 			}
-			if run, ended, err := s.first(ctx, actor, *existing, key); ended || err != nil {
+			if run, ended, err := s.first(ctx, actor, *existing, key, req); ended || err != nil {
 				return run, err
 			}
 			select {
@@ -59,16 +66,39 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 
 // first returns the run that the first request with a key created. It returns false if a repeated request must wait for
 // the run.
-func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key registry.IdempotencyKey) (registry.Run, bool, error) {
+func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key registry.IdempotencyKey, req Request) (registry.Run, bool, error) {
 	if existing.BodyHash != key.BodyHash {
 		return registry.Run{}, false, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
 	}
-	if existing.Made.ID == "" { // an earlier version of the server stored the key before the run
-		return registry.Run{}, false, nil
+	id := existing.Made.ID
+	run, err := s.Get(ctx, actor, id)
+	switch {
+	case !fault.Is(err, fault.NotFound):
+		return run, run.Status.Final() || run.Status == registry.AwaitingApproval, err
+	case key.ExpiresAt.Sub(existing.ExpiresAt) > unrecordedFor:
+		return run, false, fault.New(fault.Conflict, "This ID was used for the run %s, which is not stored any more. Choose a new one.", id)
+	case existing.Ended:
+		return run, false, s.interruptUnrecorded(ctx, actor, id, req)
 	}
-	run, err := s.Get(ctx, actor, existing.Made.ID)
-	if fault.Is(err, fault.NotFound) {
-		return run, false, fault.New(fault.Conflict, "This ID was used for the run %s, which is not stored any more. Choose a new one.", existing.Made.ID)
+	return run, false, nil
+}
+
+// interruptUnrecorded records a run as interrupted whose server ended before it had recorded the run. If a record exists
+// now, it stays.
+func (s *Service) interruptUnrecorded(ctx context.Context, actor registry.Actor, id string, req Request) error {
+	t, err := s.resolve(ctx, actor, req)
+	if err != nil {
+		return err
 	}
-	return run, run.Status.Final() || run.Status == registry.AwaitingApproval, err
+	name, route, err := s.route(ctx, actor, req, t)
+	if err != nil {
+		return err
+	}
+	now := stamp(s.Now())
+	return s.Journal.FinishRun(ctx, registry.Run{
+		ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
+		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Route: route, Trigger: req.Trigger, Actor: actor, RequestID: req.RequestID,
+		Status: registry.StatusInterrupted, Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."},
+		Validation: registry.Validation{Input: unchecked, Output: unchecked}, Isolation: s.Level, CreatedAt: now, FinishedAt: &now, ResultSeq: registry.LastSeq,
+	}, nil)
 }

@@ -8,11 +8,10 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// found returns its keys one after the other, then nil.
+// found returns its keys one after the other, then nil. While it has keys, none is free.
 type found []*registry.IdempotencyKey
 
 func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyKey, error) {
@@ -24,37 +23,36 @@ func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyK
 	return next, nil
 }
 
-// reserved is a journal that rejects the first runs, because another request has reserved their key.
-type reserved struct {
-	runs.Journal
-
-	times int
-}
-
-func (r *reserved) BeginRun(ctx context.Context, run registry.Run) error {
-	if r.times--; r.times >= 0 {
+func (f *found) ReserveRun(context.Context, string, registry.IdempotencyKey) error {
+	if len(*f) > 0 {
 		return registry.ErrKeyReserved
 	}
-	return r.Journal.BeginRun(ctx, run)
+	return nil
 }
 
-// A key without a run, which an earlier version of the server could store, makes Once wait for the run. If the run was
-// deleted before its key, the error names the run.
-func TestOnce_KeyWithoutRun(t *testing.T) {
+// A repeated request waits while its run has no record, and is executed if the key is free then. If the run was deleted
+// before its key, the error names the run. If its server has ended, the run is recorded as interrupted.
+func TestOnce_RunWithoutRecord(t *testing.T) {
 	t.Parallel()
-	journal := &reserved{}
-	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { journal.Journal = s; return journal })
-	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b"}
-	unfinished, deleted := key, key
-	deleted.Made = registry.Made{Kind: registry.MadeRun, ID: "gone"}
-	journal.times = 1
-	run, err := k.Once(t.Context(), k.actor, &found{&unfinished, &unfinished}, key, program("output 1"))
+	k := newKit(t, 1, 1)
+	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(24 * time.Hour)}
+	unrecorded := key
+	unrecorded.Made = registry.Made{Kind: registry.MadeRun, ID: "gone"}
+	run, err := k.Once(t.Context(), k.actor, &found{&unrecorded, &unrecorded}, key, program("output 1"))
 	if err != nil || run.Status != registry.Succeeded {
-		t.Errorf("after an unfinished request: %s, %v", run.Status, err)
+		t.Errorf("while the run has no record: %s, %v", run.Status, err)
 	}
-	journal.times = 1
+	deleted, ended := unrecorded, unrecorded
+	deleted.ExpiresAt = key.ExpiresAt.Add(-2 * time.Hour)
 	if _, err := k.Once(t.Context(), k.actor, &found{&deleted}, key, program("output 1")); !fault.Is(err, fault.Conflict) {
 		t.Errorf("after a deleted run: %v", err)
+	}
+	ended.Ended = true
+	for range 2 {
+		run, err = k.Once(t.Context(), k.actor, &found{&ended, &ended}, key, program("output 1"))
+		if err != nil || run.ID != "gone" || run.Status != registry.StatusInterrupted {
+			t.Errorf("after the end of its server: %s %s, %v", run.ID, run.Status, err)
+		}
 	}
 }
 

@@ -187,9 +187,10 @@ type Request struct {
 	attach  string                   // handle of the remote job that already executes the program
 	begun   *registry.Spec           // the draft as it was when the continued run began
 	events  []runtimes.Event         // events of a continued run that are already stored
-	id      string                   // ID of the run; "" to create an ID
-	allowed bool                     // whether the policy service has already allowed the run
-	once    *registry.IdempotencyKey // idempotency key to store together with the run; nil if there is none
+	id      string                   // ID of the run; "" for a new one
+	allowed bool                     // the policy service has already allowed the run
+	once    *registry.IdempotencyKey // key to reserve for the run in keys; nil for none
+	keys    Keys
 
 	outer *outer // the program that calls this run; nil if no program does
 }
