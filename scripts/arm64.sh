@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests of the machine code for arm64 in an emulated machine with a kernel, Python and Bash of Debian for arm64.
-# "arm64.sh doctor" also runs `atelier doctor` there (4 minutes). It exits with 77 where the emulator or the packages are missing.
+# Runs the tests of the machine code for arm64 in an emulated arm64 machine. The machine has a kernel, Python and Bash
+# of Debian. "arm64.sh doctor" also runs `atelier doctor` there, which takes 4 minutes. The exit code is 77 if the
+# emulator or the packages are missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cached=${XDG_CACHE_HOME:-$HOME/.cache}/atelier-test/arm64
 
-# fetch downloads the packages. It uses separate package lists, so that those of this machine do not change.
+# fetch downloads the packages. It uses separate package lists, so that the package lists of this machine do not change.
 fetch() {
   [ ! -f "$cached/done" ] || return 0
   rm -rf "$cached"

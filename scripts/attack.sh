@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests that attack the server, and prints a table with the target of each attack, whether it was refused or
-# limited, and the evidence. ITEMS=5,7 runs only these items, SHORT=1 one quick attack of each item, HOSTILE=1 also the
-# hostile programs of runtimes/hostile. The last rows test that two workspaces of a server are isolated: as root and as an
-# ordinary user, with landlock and control groups disabled.
+# Runs the tests that attack the server. It prints a table with the target of each attack, whether the attack was
+# refused or limited, and the evidence. ITEMS=5,7 runs only these items. SHORT=1 runs one quick attack of each item.
+# HOSTILE=1 also runs the hostile programs of runtimes/hostile. The last rows test that two workspaces of a server are
+# isolated: as root, and as an ordinary user with landlock and cgroups disabled.
 #
-# Then scripts/attack/clients.py attacks a whole server, through interfaces that earlier versions have too. AT=COMMIT runs
-# only these attacks, on a build of that commit. c960d492 is the commit before the fixes: there the attacks succeed, except
-# for the messages of item 11, which adds tests but fixes no vulnerability.
+# After that, scripts/attack/clients.py attacks a whole server. It uses only interfaces that earlier versions have too.
+# AT=COMMIT runs only these attacks, on a build of that commit. c960d492 is the commit before the fixes, where the
+# attacks succeed. The messages of item 11 are an exception, because item 11 adds tests and fixes no vulnerability.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ if [ -n "${AT:-}" ]; then
   exit
 fi
 
-# ITEM|ATTACK|PACKAGE|TESTS. An item with + is in the short form.
+# Each line is ITEM|ATTACK|PACKAGE|TESTS. SHORT=1 runs only the items with +.
 attacks=(
   "1+|a version that shares a V8 process with other callers|./studio/specs|TestCompleteNamesTheField"
   "2|44 programs of one launcher with unfinished results of 15 MiB|./runtimes/sandbox|TestHostileUnfinishedResults"
@@ -82,7 +82,7 @@ for attack in "${attacks[@]}"; do
   fi
 done
 
-# Test two workspaces of a whole server on each kind of host.
+# Test that two workspaces of a whole server are isolated, on each kind of host.
 CGO_ENABLED=0 go build -trimpath -o "$work/atelier" .
 chmod 0755 "$work" "$work/atelier"
 python3 scripts/attack/clients.py "$work/atelier" "${ITEMS:-}" || failed=$((failed + 1))

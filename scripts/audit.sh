@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Looks up the known vulnerabilities of every dependency: of Go code that is called (govulncheck), and of npm packages. If
-# the lists cannot be downloaded, it prints that nothing was checked. It fails only if there is a vulnerability.
+# Looks up the known vulnerabilities of every dependency: of Go code that is called (govulncheck), and of npm packages.
+# If the lists of vulnerabilities cannot be downloaded, it prints that nothing was checked. It fails only if there is a
+# vulnerability.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +11,7 @@ failed=0
 row() { printf '%-12s %-14s %s\n' "$1" "$2" "$3"; }
 reason() { grep -avE '^(go: downloading|npm error A complete log|npm warn|$)' <<<"$1" | head -1 | cut -c1-140; }
 
-# govulncheck exits with 3 if the code reaches a vulnerability, and with another number if it could not look.
+# govulncheck exits with 3 if the code calls vulnerable code. Another exit code means that the check was not possible.
 said=$(go run "$GOVULNCHECK" ./... 2>&1)
 code=$?
 if [ $code -eq 0 ]; then
@@ -22,7 +23,8 @@ else
   row govulncheck "NOT CHECKED" "$(reason "$said")"
 fi
 
-# npm audit exits with 1 for a vulnerability and if it could not look; only a report contains a version.
+# npm audit exits with 1 for a vulnerability and also if the check was not possible. Only a real report contains a
+# version.
 if ! command -v npm >/dev/null; then
   row "npm audit" "NOT CHECKED" "npm is not on this machine"
 else

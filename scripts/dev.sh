@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts bin/atelier, and a development server of the Studio with hot reload in front of it: dev.sh ADDRESS
+# Starts bin/atelier, and a development server of the Studio that forwards requests to it and reloads changed code.
+# Usage: dev.sh ADDRESS
 set -euo pipefail
 bin/atelier serve --listen "$1" &
 server=$!

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for FUZZTIME (default: a minute), one after the other. A failing input stays in testdata/fuzz of
-# its package and becomes a test case. Minimizing an input is limited to a second: Go's default of a minute used up the
-# whole time of a target.
+# Runs every fuzz target for FUZZTIME (default: a minute), one after the other. Go stores a failing input in
+# testdata/fuzz of the package, where it becomes a test case. Minimizing an input may take a second. Go's default of a
+# minute would use up the whole time of a target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: scripts/monty.sh   Installs the Monty interpreter as bin/monty, for tests and trials, and prints its path.
+# Usage: scripts/monty.sh   Installs the Monty interpreter as bin/monty, for tests and experiments, and prints its path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=1.4.0

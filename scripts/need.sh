@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs packages that the tests need: need.sh PACKAGE… As root on a machine with apt it installs missing packages.
-# Elsewhere it only lists them, and the tests that need them report that they were skipped.
+# Installs packages that the tests need. Usage: need.sh PACKAGE… As root on a machine with apt, it installs missing
+# packages. On other machines it only lists them, and the tests that need them report that they were skipped.
 set -u
 
 missing=()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints the path of an Open Policy Agent, or nothing. "opa.sh build" builds one into the cache of the user first.
+# Prints the path of an Open Policy Agent, or nothing if there is none. "opa.sh build" first builds it into the user's
+# cache.
 set -eu
 version=v1.22.2
 cached=${XDG_CACHE_HOME:-$HOME/.cache}/atelier/opa-$version

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints the path of a folder with real packages: wheels for this machine's Python, and npm tarballs. Tests and benchmarks
-# serve them as a package index. If they are missing, they are downloaded into the user's cache.
+# Prints the path of a folder with real packages: wheels for this machine's Python, and npm tarballs. Tests and
+# benchmarks use this folder for a package index. If packages are missing, the script downloads them into the user's
+# cache.
 set -euo pipefail
 wheels=(requests==2.32.5 urllib3==2.5.0 idna==3.11 certifi==2025.10.5 charset-normalizer==3.4.4
   numpy==2.3.4

@@ -16,7 +16,7 @@ where() {
   return 0
 }
 
-# PostgreSQL refuses to run as root.
+# PostgreSQL refuses to run as root, so this uses another user.
 as_user() {
   if [ "$(id -u)" != 0 ]; then
     "$@"
@@ -27,7 +27,8 @@ as_user() {
   fi
 }
 
-# Without FSYNC=on nothing is synced: the clusters are temporary, and the tests of durability kill our server, not the machine.
+# Without FSYNC=on PostgreSQL syncs nothing. The clusters are temporary, and the tests of durability kill only the
+# Atelier server, not the machine.
 start_in() {
   cd /
   as_user "$bin/pg_ctl" --pgdata="$1/data" --log="$1/data/server.log" --wait --silent \

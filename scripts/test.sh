@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs every test: Go with the race detector on both databases, the Studio's unit tests and types, and the browser tests
-# on the real binary. The last line counts passed, failed and skipped tests. With CI=true a skip is a failure.
+# Runs every test: Go with the race detector on both databases, the Studio's unit tests and type checks, and the browser
+# tests on the real binary. The last line counts passed, failed and skipped tests. With CI=true a skipped test counts as
+# a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# A function makes bash read the whole script before it starts, so that an edit during a run does not change that run.
+# main is a function, so that bash reads the whole script before it starts. So an edit during a run does not change the
+# run.
 main() {
   work=$(mktemp -d /tmp/atelier-test.XXXXXX)
   chmod 0711 "$work" # PostgreSQL runs as another user when we are root
@@ -23,16 +25,17 @@ main() {
   skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
   title() { printf '\n== %s\n' "$*"; }
 
-  # Errors outside of a test are in vitest's output and exit code, not in its report.
+  # vitest's report does not contain errors outside of a test. Its output and exit code do.
   vitest() { # NAME OPTIONS
     local run=(npx --no-install vitest run "${@:2}")
     "${run[@]}" --reporter=default --reporter=json --outputFile.json="$work/$1.json" </dev/null
     "$report" vitest "$1" "$work/$1.json" $? "$counts" "${run[@]}"
   }
 
-  # Statement counts under the race detector slow down tight loops, because each count is an atomic operation with a
-  # history in the detector. The schema evaluator took two hundred times as long and the redaction of secrets thirteen
-  # times; canonical JSON made two thirds of all counts. A separate pass counts the statements of their own tests.
+  # With the race detector, counting statements slows down tight loops, because each count is an atomic operation that
+  # the detector tracks. The schema evaluator was two hundred times slower, and the redaction of secrets thirteen times.
+  # Canonical JSON caused two thirds of all counts. So a separate pass without the race detector counts the statements
+  # of these packages.
   tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
     github.com/atelier-run/atelier/internal/jcs github.com/atelier-run/atelier/internal/redact)
 
@@ -107,7 +110,7 @@ main() {
     echo "S3: $endpoint"
   fi
 
-  # Unit tests run in parallel with the Go tests, which wait for processes a third of their time.
+  # Unit tests run in parallel with the Go tests, because the Go tests wait for processes a third of their time.
   unit_tests >"$work/unit-tests.log" 2>&1 </dev/null &
 
   title "Go"
@@ -118,10 +121,10 @@ main() {
   fi
   export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
   packages=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
-  # The slowest package starts first; at the end it would use only two processors. For the same reason, one package more
-  # than processors runs at once.
-  # The race detector sees only Go's memory, but SQLite, which is C translated to Go, allocates outside of it. Instrumenting
-  # SQLite found nothing and took three times as long. The code that calls SQLite is instrumented.
+  # The slowest package starts first. If it started last, it would run alone and use only two CPU cores at the end. For
+  # the same reason, the number of packages that run at once is one more than the number of CPU cores. The race detector
+  # sees only Go's memory. SQLite, which is C code translated to Go, allocates other memory. Instrumenting SQLite found
+  # nothing and took three times as long. The code that calls SQLite is instrumented.
   uninstrumented='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
   go test $race "$uninstrumented" -p $(($(nproc) + 1)) -shuffle=on -timeout 60m -json -coverpkg="$packages" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$uninstrumented" -timeout 60m
 

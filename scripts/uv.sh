@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints the path of uv, the resolver of Python packages. It is installed into the user's cache if it is missing.
+# Prints the path of uv, the resolver of Python packages. If uv is missing, the script installs it into the user's
+# cache.
 set -euo pipefail
 version=0.13.9
 for path in /usr/bin/uv /usr/local/bin/uv; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the path of a Python interpreter with the vendors' packages for the tested recipes, and with the tools that check
-# clients/python. If it is missing, it is installed into the user's cache.
+# Prints the path of a Python interpreter that has the vendors' packages for the tested recipes, and the tools that
+# check clients/python. If it is missing, the script installs it into the user's cache.
 set -euo pipefail
 packages=(openai==3.57.0 anthropic==2.13.0 google-genai==3.6.1 langchain-core==1.8.3 mcp==2.3.0
   langgraph==1.2.24 openai-agents==0.24.0 mypy==2.4.1 ruff==0.17.6)

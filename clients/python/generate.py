@@ -45,7 +45,9 @@ def alternatives(types: list[str]) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """Returns the annotation of a schema. A schema that Python types cannot express is Any."""
+    """Returns the Python annotation of a schema. It returns Any for a schema that Python types
+    cannot express.
+    """
     kind = schema.get("type")
     if "$ref" in schema:
         return named(schema["$ref"])
@@ -66,7 +68,8 @@ def type_of(schema: Schema) -> str:
 
 
 def member(name: str, annotation: str) -> str:
-    """Returns the line of a member, on several lines where one would be too long."""
+    """Returns the source of a member. If one line would be too long, the source has several lines.
+    """
     line = f"    {name}: {annotation}"
     if len(line) <= WIDTH:
         return line

@@ -1,5 +1,5 @@
-// Command arm64 is the init process of the emulated machine that scripts/arm64.sh starts. It runs each line of /tests/run
-// with bash, prints its exit code, and powers the machine off.
+// Command arm64 is the init process of the emulated machine that scripts/arm64.sh starts. It runs each line of
+// /tests/run with bash, prints the exit code, and turns the machine off.
 package main
 
 import (
@@ -23,8 +23,8 @@ func main() {
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// root makes /system the root directory. The sandbox needs this because it uses pivot_root, which the kernel refuses in the
-// initial root file system.
+// root makes /system the root directory. The sandbox calls pivot_root, which the kernel refuses in the initial root
+// file system.
 func root() error {
 	return errors.Join(
 		unix.Mount("/system", "/system", "", unix.MS_BIND, ""), os.Chdir("/system"),

@@ -24,7 +24,7 @@ SECRET = "hunter2-hunter2"
 
 
 class Server:
-    """A server on a free port with a data directory of its own."""
+    """A server on a free port with a separate data directory."""
 
     def __init__(self, binary, *flags):
         self.dir = tempfile.TemporaryDirectory(prefix="atelier-attack-")
@@ -49,7 +49,7 @@ class Server:
             return 0
 
     def ask(self, method, path, body=None, token=TOKEN, timeout=180, headers=None):
-        """Returns the status and the decoded answer."""
+        """Sends a request and returns the status and the decoded answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             text = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
@@ -64,7 +64,8 @@ class Server:
             connection.close()
 
     def run(self, code, language="python", **fields):
-        """Runs a program. It repeats a run that the server could not begin, because such a run proves nothing."""
+        """Runs a program. If the server could not begin the run, the function repeats it, because such a run proves
+        nothing."""
         for _ in range(3):
             status, answer = self.ask("POST", "/api/v1/execute", {"language": language, "code": code, "input": {}, **fields})
             if status != 503:
@@ -76,7 +77,7 @@ class Server:
             return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
 
     def peaks_of_children(self):
-        """Returns the peak memory of the processes that the server started, in MiB."""
+        """Returns a list with the peak memory of each process that the server has started, in MiB."""
         peaks = []
         for task in os.listdir(f"/proc/{self.process.pid}/task"):
             try:
@@ -86,7 +87,7 @@ class Server:
                     with open(f"/proc/{pid}/status") as status:
                         peaks += [int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")]
             except OSError:
-                pass  # it has ended
+                pass  # the process has ended
         return peaks
 
     def close(self):
@@ -118,7 +119,8 @@ def short(answer):
 
 
 def output_of(status, answer):
-    """Returns the output of a program that succeeded, else None: then nothing is proved, and the attack counts."""
+    """Returns the output of a program that succeeded. Otherwise it returns None, and the attack counts as a success
+    because nothing is proved."""
     return answer.get("output") if status == 200 and answer.get("status") == "succeeded" else None
 
 
@@ -129,7 +131,8 @@ def shared_process(server):
 
 
 def unfinished_results(server):
-    """Programs fill the memory of the process that starts and watches the runs of everybody, and that has 2 GiB."""
+    """Programs try to fill the memory of the process that starts and watches the runs of all workspaces. This process
+    may use 2 GiB."""
     def flood(_):
         server.ask("POST", "/api/v1/execute", {"language": "python", "isolation": "strict", "input": {}, "limits": {"timeoutMs": 60_000, "memoryBytes": 64 << 20, "outputBytes": 16 << 20}, "code": """
 import os, time

@@ -12,7 +12,7 @@ import (
 // beforeTurns is the number of times that each of the two builds is measured.
 const beforeTurns = 7
 
-// earlier compares the CPU time and the rate of small runs with those of an earlier build. It measures the two builds
+// earlier compares the CPU time and the rate of small runs with an earlier build. It measures the two builds
 // alternately, so that a change of the machine's speed affects both.
 func (b *bench) earlier(ctx context.Context) (s section, err error) {
 	s.title = "Compared with an earlier build, in turns, 8 at once"
@@ -31,10 +31,10 @@ func (b *bench) earlier(ctx context.Context) (s section, err error) {
 		for turn := range beforeTurns {
 			var cells [2]cell
 			for n := range cells {
-				n = (n + turn) % 2 // each build goes first in every other turn
+				n = (n + turn) % 2 // the builds alternate in being measured first
 				server := []*load.Server{before, b.server}[n]
 				ask := server.Checked(p)
-				load.Closed(ctx, 8, b.span/8, ask) // not counted: warms up
+				load.Closed(ctx, 8, b.span/8, ask) // this sample is not counted, because it warms up the server
 				cells[n] = b.observeOf(server, func() *load.Sample { return load.Closed(ctx, 8, b.span/2, ask) })
 				if len(cells[n].Times) == 0 {
 					return s, fmt.Errorf("%s: no run was answered", language)

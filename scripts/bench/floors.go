@@ -15,19 +15,19 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	_ "modernc.org/sqlite" // the driver of the server's own store
+	_ "modernc.org/sqlite" // SQLite driver, which the server's store also uses
 
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// floors contains lower bounds for this machine, such as the median time of a bare HTTP request, in milliseconds. A bound
-// that cannot be measured is zero.
+// floors holds lower bounds for this machine in milliseconds, such as the median time of a minimal HTTP request. A
+// bound that cannot be measured is zero.
 type floors struct {
 	http, insert, python, bash, node, process, namespaces float64
 }
 
-// measureFloors measures the lower bounds. It starts the interpreters that the server reports, because a python3 on PATH may
-// be a shim that starts another interpreter.
+// measureFloors measures the lower bounds. It starts the interpreters that the server reports. A python3 on PATH may be
+// a shim that starts another interpreter.
 func measureFloors(ctx context.Context, span time.Duration, server load.Client) (floors, error) {
 	var f floors
 	programs, err := interpreters(ctx, server)
@@ -66,7 +66,7 @@ func (f floors) section() section {
 	return s
 }
 
-// interpreters returns the program that the server starts for each language.
+// interpreters returns, for each language, the path of the interpreter that the server starts.
 func interpreters(ctx context.Context, server load.Client) (map[string]string, error) {
 	var got struct {
 		Languages []struct{ Language, Interpreter string }
@@ -81,8 +81,8 @@ func interpreters(ctx context.Context, server load.Client) (map[string]string, e
 	return paths, nil
 }
 
-// loopback measures a minimal HTTP server in a separate process. Its only handler reads a body and sends an answer of the
-// size that a run's answer has.
+// loopback measures a minimal HTTP server in a separate process. The only handler of this server reads a body and sends
+// an answer of the same size as the answer to a run.
 func loopback(ctx context.Context, span time.Duration) (ms float64, err error) {
 	err = within(ctx, peer{name: "bare", start: startBare}, func(client load.Client) error {
 		got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
@@ -123,8 +123,8 @@ func bare() error {
 	return server.Serve(listener)
 }
 
-// durableInsert measures inserting one row of a run's size in its own transaction, with the same sync settings as the
-// server.
+// durableInsert measures a transaction that inserts one row. The row has the size of a run's row, and the sync settings
+// are those of the server.
 func durableInsert(ctx context.Context, span time.Duration) (ms float64, err error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -153,7 +153,8 @@ func durableInsert(ctx context.Context, span time.Duration) (ms float64, err err
 	return got.At(0.5), got.Fault
 }
 
-// command measures the time to run a program, from start to exit. If namespaces is not 0, the program gets new namespaces.
+// command measures the time to run a program, from start to exit. If namespaces is not 0, the program runs in new
+// namespaces.
 func command(ctx context.Context, span time.Duration, namespaces uintptr, name string, args ...string) float64 {
 	return load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
 		c := exec.CommandContext(ctx, name, args...)

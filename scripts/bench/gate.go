@@ -14,7 +14,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// gate measures the time that the gate adds to a run whose verdict is cached, and the time to analyse a program.
+// gate measures two times: the time that the policy gate adds to a run whose verdict is cached, and the time to analyse
+// a program.
 func (b *bench) gate(ctx context.Context) (section, error) {
 	cost, err := b.gateOfRun(ctx)
 	if err != nil {
@@ -27,8 +28,8 @@ func (b *bench) gate(ctx context.Context) (section, error) {
 	return section{title: "The gate", rows: rows}, ctx.Err()
 }
 
-// gateOfRun compares runs with the gate on enforce and off. It alternates between both, so that other load affects them
-// equally.
+// gateOfRun compares runs with the policy gate in the modes enforce and off. It alternates between both modes, so that
+// other load affects them equally.
 func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 	const turns = 15
 	p := helloIn("javascript")
@@ -49,7 +50,7 @@ func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 			if err := setGate(ctx, b.server.Client, mode); err != nil {
 				return r, err
 			}
-			load.Closed(ctx, 1, b.span/20, ask) // not counted: the first run computes the verdict
+			load.Closed(ctx, 1, b.span/20, ask) // the first run is not counted, because it computes the verdict
 			c := b.observe(func() *load.Sample { return load.Closed(ctx, 1, b.span/2, ask) })
 			if medians[mode] = c.At(0.5); mode == "enforce" {
 				with = c
@@ -63,7 +64,7 @@ func (b *bench) gateOfRun(ctx context.Context) (r row, err error) {
 	return bar{must: 1.02, unit: "×", of: "without the gate"}.judge(r, middle, with.cost()), nil
 }
 
-// setGate changes the workspace's mode of the gate, for example enforce or off.
+// setGate changes the mode of the workspace's policy gate, for example to enforce or off.
 func setGate(ctx context.Context, c load.Client, mode string) error {
 	var settings map[string]any
 	if err := c.Get(ctx, api+"/gate", &settings); err != nil {
@@ -78,8 +79,8 @@ func setGate(ctx context.Context, c load.Client, mode string) error {
 	return err
 }
 
-// analysis measures the time of a verdict about a draft of 200 lines. Each draft has another text, because results of the
-// analysis are cached by text. Saving the draft is not counted.
+// analysis measures the time of a verdict about a draft of 200 lines. Each draft has a different text, because the
+// server caches results of the analysis by text. The time to save the draft is not counted.
 func (b *bench) analysis(ctx context.Context, language string) row {
 	program := map[string][3]string{
 		"python":     {"def main(input, ctx):\n    x = %d\n", "    x = max(len(str(input)), x)\n", ""},
@@ -98,7 +99,7 @@ func (b *bench) analysis(ctx context.Context, language string) row {
 	c := b.observe(func() *load.Sample {
 		for n, began := 0, time.Now(); err == nil && time.Since(began) < b.span && ctx.Err() == nil; n++ {
 			var took time.Duration
-			if took, err = b.judged(ctx, name, draft); n > 3 { // the first ones start sandboxes
+			if took, err = b.judged(ctx, name, draft); n > 3 { // the first verdicts start sandboxes
 				sample.Times = append(sample.Times, took)
 			}
 		}
@@ -112,7 +113,7 @@ func (b *bench) analysis(ctx context.Context, language string) row {
 	return bar{must: 30, unit: "ms p50"}.judge(row{what: "verdict about 200 new lines of " + language, measured: c.String()}, c.At(0.5), c.cost())
 }
 
-// judged saves a draft and returns how long the verdict about it takes.
+// judged saves a draft and returns how long the server takes for the verdict about the draft.
 func (b *bench) judged(ctx context.Context, name string, draft func() ([]byte, error)) (time.Duration, error) {
 	body, err := draft()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// cell is a sample with the CPU time that was used while it was taken.
+// cell is a sample with the CPU time that was used during its measurement.
 type cell struct {
 	*load.Sample
-	cpu    float64 // milliseconds of the server's process tree per run
-	others float64 // processors used by processes other than the server and this one
+	cpu    float64 // CPU time of the server and its child processes per run, in milliseconds
+	others float64 // number of CPU cores used by processes other than the server and this process
 }
 
 func (c cell) String() string {
@@ -25,15 +25,15 @@ func (c cell) String() string {
 	return text
 }
 
-// cost describes the CPU time per run, for rows that miss their target.
+// cost describes the CPU time per run as text, for rows that miss their target.
 func (c cell) cost() string {
-	if c.cpu <= 0 { // not measurable: when a fork server is replaced, the CPU time of its children is lost
+	if c.cpu <= 0 { // the CPU time is not known: when a fork server is replaced, the CPU time of its children is lost
 		return "CPU a run not known, a fork server ended meanwhile"
 	}
 	return fmt.Sprintf("%.2f ms CPU a run, others used %.1f cores", c.cpu, c.others)
 }
 
-// most estimates the possible runs per second if the clients used no CPU time of this machine.
+// most estimates the maximum number of runs per second, if the clients used no CPU time of this machine.
 func (c cell) most() string {
 	if c.cpu <= 0 {
 		return c.cost()
@@ -41,7 +41,7 @@ func (c cell) most() string {
 	return fmt.Sprintf("%s: %d processors do %.0f/s of these at most, clients left out", c.cost(), runtime.NumCPU(), 1000*float64(runtime.NumCPU())/c.cpu)
 }
 
-// observe takes a sample of the shared server and measures the CPU time used meanwhile.
+// observe calls take for a sample of the shared server, and measures the CPU time used during the sample.
 func (b *bench) observe(take func() *load.Sample) cell { return b.observeOf(b.server, take) }
 
 // observeOf is like observe for another server, which a section has started.
@@ -65,7 +65,7 @@ func (b *bench) hello(language string) func(context.Context) (section, error) {
 		ask := b.server.Checked(p)
 		s := section{title: "Hello in " + language + ": HTTP, schemas, jail, durable record, all included"}
 		for _, clients := range []int{1, 8, 50} {
-			load.Closed(ctx, clients, time.Second, ask) // not counted: a cold pool is measured elsewhere
+			load.Closed(ctx, clients, time.Second, ask) // this sample is not counted, because another section measures cold pools
 			c := b.observe(func() *load.Sample { return load.Closed(ctx, clients, b.span, ask) })
 			r := row{what: fmt.Sprintf("%d at once", clients), measured: c.String()}
 			s.rows = append(s.rows, b.verdict(language, clients, c, r))
@@ -84,10 +84,10 @@ func helloIn(language string) load.Program {
 			return p
 		}
 	}
-	panic("no program in " + language) // an error in this package
+	panic("no program in " + language) // the error is a bug in this package
 }
 
-// compared adds to a row the ratio to the lower bound of the language.
+// compared adds to a row the ratio of the measured time to the lower bound of the language.
 func (b *bench) compared(r row, language string, c cell) row {
 	f := b.floors
 	switch language {
@@ -101,7 +101,7 @@ func (b *bench) compared(r row, language string, c cell) row {
 	return r
 }
 
-// verdict compares a row with its required value.
+// verdict compares the value of a row with the required value.
 func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	f := b.floors
 	switch {
@@ -127,7 +127,7 @@ func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	return r
 }
 
-// burst requests fifty runs at once in mixed languages, repeatedly.
+// burst repeatedly requests fifty runs at once, in several languages.
 func (b *bench) burst(ctx context.Context) (section, error) {
 	const runs = 50
 	programs := load.Hello()

@@ -27,8 +27,8 @@ const (
 	kafkaMustDelay = 250
 )
 
-// kafka measures tool calls through two topics of a real Apache Kafka broker. It compares them with an echo that uses the
-// same client and the same transactions but runs no tool.
+// kafka measures tool calls through two topics of a real Apache Kafka broker. It compares them with an echo, which uses
+// the same client and the same transactions but runs no tool.
 func (b *bench) kafka(ctx context.Context) (s section, err error) {
 	s.title = "Tool calls through Apache Kafka, all on this machine"
 	dir, err := os.MkdirTemp("/tmp", "bench-kafka")
@@ -36,7 +36,7 @@ func (b *bench) kafka(ctx context.Context) (s section, err error) {
 		return s, err
 	}
 	defer func() {
-		err = errors.Join(err, exec.Command("scripts/kafka.sh", "stop", dir).Run(), os.RemoveAll(dir)) // without a context, so that it always ends
+		err = errors.Join(err, exec.Command("scripts/kafka.sh", "stop", dir).Run(), os.RemoveAll(dir)) // no context, so that the broker is always stopped
 	}()
 	text, err := exec.CommandContext(ctx, "scripts/kafka.sh", "start", dir).Output()
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bench) kafka(ctx context.Context) (s section, err error) {
 	return s, ctx.Err()
 }
 
-// kafkaEcho measures the echo: full speed only.
+// kafkaEcho measures the echo at full speed.
 func (b *bench) kafkaEcho(ctx context.Context, broker string) (cell, error) {
 	topics := kafkaTopics{"echo.requests", "echo.results"}
 	ctx, stop := context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func (b *bench) kafkaEcho(ctx context.Context, broker string) (cell, error) {
 	return cell{Sample: sample}, errors.Join(err, <-ended)
 }
 
-// kafkaServer measures a server at full speed, and then at half of that rate.
+// kafkaServer measures a server at full speed, and then at half of the measured rate.
 func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cell, flags ...string) (rows []row, err error) {
 	topics := kafkaTopics{name + ".requests", name + ".results"}
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: append([]string{
@@ -101,7 +101,7 @@ func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cel
 		})
 		return c, failed
 	}
-	if _, err := measure(0); err != nil { // not counted: cold pools
+	if _, err := measure(0); err != nil { // this sample is not counted, because the pools are cold
 		return nil, err
 	}
 	full, err := measure(0)
@@ -121,7 +121,7 @@ func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cel
 
 type kafkaTopics struct{ requests, results string }
 
-// echo copies requests to results, with the transactions of the server's own API.
+// echo copies requests to results. It uses the same transactions as the server's Kafka API.
 func echo(ctx context.Context, broker string, topics kafkaTopics) error {
 	group, err := kgo.NewGroupTransactSession(kgo.SeedBrokers(broker), kgo.ConsumerGroup("echo"), kgo.ConsumeTopics(topics.requests), kgo.TransactionalID("echo"),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AllowAutoTopicCreation(),
@@ -152,7 +152,7 @@ func echo(ctx context.Context, broker string, topics kafkaTopics) error {
 	}
 }
 
-// kafkaEvent is the part of a request and of a result that the measurement reads.
+// kafkaEvent is the part of a request or a result that the measurement reads.
 type kafkaEvent struct {
 	EventID   string         `json:"event_id"`
 	SessionID string         `json:"session_id"`
@@ -163,8 +163,9 @@ type kafkaEvent struct {
 	Metadata  map[string]any `json:"metadata"`
 }
 
-// throughKafka sends requests and waits for their results: at a rate per second, or all at once if the rate is 0. The time
-// of a request starts when it was scheduled. Each request must have exactly one result, with its number.
+// throughKafka sends requests and waits for their results. It sends at a rate per second, or all requests at once if
+// the rate is 0. The time of a request starts at its scheduled time. Each request must have exactly one result, with
+// the request's number.
 func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTopics, rate float64) (*load.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
@@ -205,7 +206,7 @@ func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTop
 			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, context.Cause(ctx))
 		}
 		now := time.Now()
-		fetches.EachRecord(func(r *kgo.Record) { // results of earlier passes are skipped
+		fetches.EachRecord(func(r *kgo.Record) { // skips the results of earlier passes
 			n, err := resultOf(r.Value, pass)
 			if err != nil {
 				fail(err)

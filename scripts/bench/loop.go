@@ -20,8 +20,8 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 	}
 	for _, way := range []struct {
 		name, runtime string
-		must, aim     float64 // multiple of the peer; 0 means no bar
-		clients       int     // 0 means 5 requests per second
+		must, aim     float64 // required ratio to the peer; 0 means no requirement
+		clients       int     // number of clients; 0 means 5 requests per second
 	}{
 		{"goja, 5 a second", "goja", 0, 0, 0},
 		{"node, prepared, 5 a second", "node", 2.5, 1.2, 0},
@@ -52,7 +52,8 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// loopOfPeer measures isolated-vm, or else node:vm. If neither can run, it adds a row that names the missing dependency.
+// loopOfPeer measures isolated-vm. If isolated-vm is not available, it measures node:vm. If neither can run, it adds a
+// row that names the missing dependency.
 func (b *bench) loopOfPeer(ctx context.Context, s *section) (name string, p50 float64, err error) {
 	program := load.Loop()
 	program.Code = strings.TrimPrefix(program.Code, "export default ")

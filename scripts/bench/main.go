@@ -1,6 +1,6 @@
-// Command bench measures a real server against lower bounds of the machine: a bare HTTP answer, a durable insert, bare
-// interpreters, and a process in its own namespaces. Only ratios within one run are meaningful. Every answer is
-// compared with one computed here from a varying input.
+// Command bench measures a real server. It compares the server with lower bounds of the machine: a minimal HTTP answer,
+// a durable insert, plain interpreters, and a process in separate namespaces. Only ratios within one execution of the
+// command are meaningful. The input varies, and every answer is compared with the expected one.
 package main
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// options holds the command line.
+// options holds the values of the command line flags.
 type options struct {
 	binary string
-	before string // an earlier build to compare with; "" for none
+	before string // earlier build for the comparison; "" for none
 	only   []string
-	span   time.Duration // duration of one cell
-	rounds int           // repetitions of measurements without a fixed duration
+	span   time.Duration // duration of one measurement
+	rounds int           // number of repetitions of measurements without a fixed duration
 	quick  bool
 	write  string
 
-	history history // for the registry's section
+	history history // size of the registry in the registry's section
 }
 
 func main() {
@@ -54,7 +54,7 @@ func main() {
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
 	}
-	signal.Ignore(syscall.SIGPIPE) // `make bench | head` must not leave the server behind
+	signal.Ignore(syscall.SIGPIPE) // otherwise `make bench | head` would end this process and leave the server behind
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
@@ -63,13 +63,13 @@ func main() {
 	}
 }
 
-// bench is one execution of this command: its server, the lower bounds and the table of results so far.
+// bench holds the state of one execution of this command: its server, the lower bounds and the results.
 type bench struct {
 	options
 	server *load.Server
 	floors floors
 	table  table
-	faults error // wrong and missing answers; they do not stop the measurement, but the command fails
+	faults error // wrong and missing answers; the measurement continues, but the command fails at the end
 }
 
 func run(ctx context.Context, o options) (err error) {

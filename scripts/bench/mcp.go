@@ -13,7 +13,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// mcp compares calls over the Model Context Protocol with calls of the REST API, and measures listing a large catalogue.
+// mcp compares calls over the Model Context Protocol with calls of the REST API. It also measures listing a large
+// catalogue of tools.
 func (b *bench) mcp(ctx context.Context) (section, error) {
 	p := helloIn("javascript")
 	if err := b.server.Ensure(ctx, p); err != nil {
@@ -31,8 +32,8 @@ func (b *bench) mcp(ctx context.Context) (section, error) {
 	return section{title: "Model Context Protocol", rows: []row{call, ten, list}}, err
 }
 
-// inTurns alternates between two kinds of requests, so that other load affects both. It returns their last cells and the
-// median ratio: of the median times with one client, of the rates with several.
+// inTurns alternates between two kinds of requests, so that other load affects both equally. It returns their last
+// samples and the median ratio. The ratio compares median times for one client, and rates for several clients.
 func (b *bench) inTurns(ctx context.Context, clients, turns int, span time.Duration, one, other load.Call) (first, second cell, ratio string, middle float64) {
 	var ratios []float64
 	for range turns {
@@ -77,7 +78,7 @@ func (b *bench) mcpCall(ctx context.Context, p load.Program) (row, error) {
 	return bar{must: 1.5, unit: "×", of: "/execute"}.judge(r, middle, c.cost()), ctx.Err()
 }
 
-// tenCalls compares a program that calls an agent ten times with ten plain calls.
+// tenCalls compares a program that calls an agent ten times with ten separate calls of the agent.
 func (b *bench) tenCalls(ctx context.Context, p load.Program) (row, error) {
 	const name = "calls-ten"
 	reference := p.Name + "@1.0.0"
@@ -126,7 +127,7 @@ func (b *bench) tenCalls(ctx context.Context, p load.Program) (row, error) {
 	return bar{must: 3, unit: "×", of: "ten calls"}.judge(r, middle, c.cost()), ctx.Err()
 }
 
-// catalogue is the number of tools in the measured list.
+// catalogue is the number of tools in the list that is measured.
 const catalogue = 1000
 
 func (b *bench) mcpList(ctx context.Context) (row, error) {
@@ -161,7 +162,7 @@ func (b *bench) mcpList(ctx context.Context) (row, error) {
 		}
 		return nil
 	}
-	time.Sleep(time.Second) // the server may answer with a list that is a second old
+	time.Sleep(time.Second) // the server may return a list that is a second old
 	if err := whole(ctx, 0); err != nil {
 		return row{}, err
 	}
@@ -169,7 +170,7 @@ func (b *bench) mcpList(ctx context.Context) (row, error) {
 	return bar{must: 50, unit: "ms p99"}.judge(row{what: fmt.Sprintf("tools/list, all pages of %d tools", catalogue), measured: c.String()}, c.At(0.99), c.cost()), ctx.Err()
 }
 
-// rpc sends one request in the revision without sessions and returns its result.
+// rpc sends one request in the protocol revision that has no sessions, and returns its result.
 func rpc(ctx context.Context, c load.Client, method, tool string, params map[string]any) (json.RawMessage, error) {
 	const revision = "2026-07-28"
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}

@@ -16,14 +16,15 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// packaged is a program with packages. must is its maximum time, as a multiple of the same program without packages.
+// packaged is a program with packages. must is the maximum ratio of its time to the time of the same program without
+// packages.
 type packaged struct {
 	load.Program
 	must float64
 }
 
-// packages compares programs with packages with programs without, after their first run, and measures a first installation.
-// The index runs on this machine and has real wheels and tarballs.
+// packages compares programs with packages to programs without packages, after their first run. It also measures a
+// first installation. The package index runs on this machine and contains real wheels and tarballs.
 func (b *bench) packages(ctx context.Context) (s section, err error) {
 	s.title = "Packages from an index on loopback"
 	folder, err := exec.CommandContext(ctx, "scripts/packages.sh").Output()
@@ -57,7 +58,7 @@ func (b *bench) packages(ctx context.Context) (s section, err error) {
 	return s, errors.Join(err, ctx.Err())
 }
 
-// withStore starts a server with a new packages directory that sandboxes can read, and passes it to use.
+// withStore starts a server with a new directory for packages, which sandboxes can read. It passes the server to use.
 func (b *bench) withStore(ctx context.Context, flags []string, use func(*load.Server) error) error {
 	store, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -97,18 +98,18 @@ func (b *bench) secondRuns(ctx context.Context, flags []string) (rows []row, err
 	return rows, err
 }
 
-// second measures five runs a second of a program, after its first run. Between two runs, the server starts an interpreter
-// that imports the packages for the next run.
+// second measures a program at five runs per second, after its first run. Between two runs, the server starts an
+// interpreter that imports the packages for the next run.
 func (b *bench) second(ctx context.Context, server *load.Server, p load.Program) (cell, error) {
 	if err := server.Publish(ctx, p); err != nil {
 		return cell{}, err
 	}
 	ask := server.Checked(p)
-	load.Closed(ctx, 1, time.Second, ask) // not counted: installs and prepares an interpreter
+	load.Closed(ctx, 1, time.Second, ask) // the first run is not counted, because it installs packages and prepares an interpreter
 	return b.observeOf(server, func() *load.Sample { return load.Paced(ctx, 5, b.span, ask) }), nil
 }
 
-// packagedIn returns programs with packages that give the same answers as the given program.
+// packagedIn returns programs with packages. Their answers are the same as those of the given program.
 func packagedIn(plain load.Program) []packaged {
 	with := func(must float64, code string, names ...string) packaged {
 		p := plain

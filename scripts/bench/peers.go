@@ -26,17 +26,17 @@ var contextsJS []byte
 //go:embed peers/subprocess.py
 var subprocessPy []byte
 
-// isolatedVersion is the last version that runs on Node 20.
+// isolatedVersion is the last version of isolated-vm that runs on Node 20.
 const isolatedVersion = "5.0.4"
 
-// installTime limits an installation, which may need to compile.
+// installTime is the maximum time of an installation, which may include compiling.
 const installTime = 10 * time.Minute
 
-// peer is a small server that runs the same programs with other software, for comparison.
+// peer is a small server that runs the same programs with other software. The benchmark compares Atelier with it.
 type peer struct {
 	name     string
 	start    func(context.Context) (*exec.Cmd, error)
-	programs []load.Program // with a main(input) in Code
+	programs []load.Program // programs whose code defines main(input)
 }
 
 func (b *bench) peers(ctx context.Context) (section, error) {
@@ -119,7 +119,7 @@ func asked(client load.Client, p load.Program) load.Call {
 	}
 }
 
-// startIsolated installs the package once into the user's cache.
+// startIsolated starts a server that uses isolated-vm. It installs the package into the user's cache once.
 func (b *bench) startIsolated(ctx context.Context) (*exec.Cmd, error) {
 	dir, err := cache("isolated-vm-" + isolatedVersion)
 	if err != nil {
@@ -132,7 +132,7 @@ func (b *bench) startIsolated(ctx context.Context) (*exec.Cmd, error) {
 		ctx, cancel := context.WithTimeout(ctx, installTime)
 		defer cancel()
 		install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, "isolated-vm@"+isolatedVersion)
-		install.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // also stop the processes that npm started
+		install.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a separate process group, so that Cancel also ends the processes that npm started
 		install.Cancel = func() error { return syscall.Kill(-install.Process.Pid, syscall.SIGKILL) }
 		if text, err := install.CombinedOutput(); err != nil {
 			_ = os.RemoveAll(filepath.Join(dir, "node_modules"))
@@ -172,7 +172,7 @@ func cache(name string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// lastLine returns the last output line of a tool without paths of this machine.
+// lastLine returns the last line of a tool's output, without paths of this machine.
 func lastLine(text string, err error) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "npm error") {

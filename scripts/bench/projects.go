@@ -20,10 +20,10 @@ import (
 const (
 	treeName  = "tree"
 	treeFiles = 10_000
-	fileCalls = 100 // reads, writes and searches of a run
+	fileCalls = 100 // number of reads, writes and searches per run
 )
 
-// timedCalls is a program that measures its own calls and returns the milliseconds of each.
+// timedCalls is a program that measures its own calls. It returns the milliseconds of each call.
 const timedCalls = `import time
 
 def main(input, ctx):
@@ -47,7 +47,8 @@ def main(input, ctx):
     return {"write": timed(write, input["calls"]), "read": timed(read, input["calls"]), "search": timed(search, input["searches"])}
 `
 
-// projects measures a Python program's calls on the files of a project, and programs that a language model writes.
+// projects measures the calls with which a Python program uses the files of a project. It also measures programs that a
+// language model writes.
 func (b *bench) projects(ctx context.Context) (section, error) {
 	s := section{title: "Files of projects, and programs of a language model"}
 	archive, err := manyFiles()
@@ -78,7 +79,7 @@ func (b *bench) projects(ctx context.Context) (section, error) {
 	return s, errors.Join(err, ctx.Err())
 }
 
-// timedCalls runs the program several times and returns all times by call.
+// timedCalls runs the program several times and returns all times, by the name of the call.
 func (b *bench) timedCalls(ctx context.Context) (map[string][]float64, error) {
 	body, err := json.Marshal(map[string]any{
 		"language": "python", "code": timedCalls, "input": map[string]int{"calls": fileCalls, "searches": 3},
@@ -111,7 +112,7 @@ func (b *bench) timedCalls(ctx context.Context) (map[string][]float64, error) {
 	return times, nil
 }
 
-// manyFiles returns an archive of small files, one of which has the text that is searched for.
+// manyFiles returns an archive of small files. One file contains the text for which the program searches.
 func manyFiles() ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
@@ -133,7 +134,7 @@ func manyFiles() ([]byte, error) {
 }
 
 // written measures how often the first answer of a language model passes the checks, and the time until a program is
-// written. Without a configured model it measures nothing.
+// written. If no model is configured, it measures nothing.
 func (b *bench) written(ctx context.Context) ([]row, error) {
 	tasks := modelTasks()
 	valid := row{what: fmt.Sprintf("programs of a language model that are valid at once, of %d", len(tasks)), must: "≥ 80 %", measured: "not measured"}
@@ -162,7 +163,7 @@ func (b *bench) written(ctx context.Context) ([]row, error) {
 		var got struct{ Attempts []any }
 		var refused *load.Refusal
 		switch {
-		case errors.As(err, &refused): // no usable answer in all attempts
+		case errors.As(err, &refused): // no attempt gave a usable answer
 		case err != nil:
 			return nil, errors.Join(err, server.Stop())
 		case json.Unmarshal(answer, &got) == nil && len(got.Attempts) == 0:

@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// slowest is the maximum 99th percentile in milliseconds of every list, search and resolution.
+// slowest is the maximum allowed 99th percentile of every list, search and resolution, in milliseconds.
 const slowest = 20
 
-// registry measures a server with a large registry on each database. The server creates one agent, version and run, and SQL
-// multiplies these rows.
+// registry measures a server with a large registry on each database. The server creates one agent, one version and one
+// run, and SQL statements copy these rows.
 func (b *bench) registry(ctx context.Context) (section, error) {
 	s := section{title: fmt.Sprintf("Registry: %d agents, %d versions, %d runs", b.history.agents, b.history.agents*versionsEach, b.history.runs)}
 	for _, database := range []struct {
@@ -36,15 +36,15 @@ func (b *bench) registry(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// home is the database of one measurement.
+// home is the database that one measurement uses.
 type home struct {
 	seed  seed
-	flags []string // flags of the server
+	flags []string // command line flags of the server
 	close func() error
 }
 
 func (b *bench) longHistory(ctx context.Context, name string, open func(context.Context, string) (home, error)) (rows []row, err error) {
-	dir, err := os.MkdirTemp("/tmp", "atelier-bench") // a socket's path is limited to 107 bytes
+	dir, err := os.MkdirTemp("/tmp", "atelier-bench") // not under TMPDIR, because the path of a socket has at most 107 bytes
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 		return nil, err
 	}
 	rows = append(rows, row{what: name + ", filled", measured: fmt.Sprintf("in %.0f s", time.Since(began).Seconds())})
-	// The seeded runs are older than a server keeps them by default.
+	// The seeded runs are older than the default retention time, so the server must keep them longer.
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: append([]string{"--keep-runs", "0s"}, h.flags...)})
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	for _, q := range questions(b.history) {
 		call := func(ctx context.Context, n int) error { return q.ask(ctx, server.Client, n) }
-		load.Closed(ctx, 1, b.span/8, call) // not counted: a newly opened database has cached nothing
+		load.Closed(ctx, 1, b.span/8, call) // not counted, because a newly opened database has an empty cache
 		c := b.observeOf(server, func() *load.Sample { return load.Closed(ctx, 1, b.span, call) })
 		r := row{what: name + ", " + q.what, measured: fmt.Sprintf("p50 %.2f  p99 %.2f ms", c.At(0.5), c.At(0.99))}
 		if q.free {
@@ -83,7 +83,7 @@ func (b *bench) longHistory(ctx context.Context, name string, open func(context.
 	return rows, ctx.Err()
 }
 
-// fill starts a server that creates the schema, an agent, a version and a run, and then multiplies these rows.
+// fill starts a server, which creates the schema, an agent, a version and a run. It then copies these rows many times.
 func (b *bench) fill(ctx context.Context, dir string, h home) error {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Data: filepath.Join(dir, "data"), Flags: h.flags})
 	if err != nil {
@@ -105,8 +105,8 @@ func sqliteHome(ctx context.Context, dir string) (home, error) {
 	return home{seed: s, close: func() error { return nil }}, ctx.Err()
 }
 
-// postgresHome starts a separate PostgreSQL server. It does not sync commits, which makes filling faster and does not affect
-// reads.
+// postgresHome starts a separate PostgreSQL server. The server does not sync commits. That makes filling faster and
+// does not affect reads.
 func postgresHome(ctx context.Context, dir string) (home, error) {
 	const script = "scripts/postgres.sh"
 	if where, err := exec.CommandContext(ctx, script, "where").Output(); err != nil || len(strings.TrimSpace(string(where))) == 0 {
@@ -127,17 +127,17 @@ func postgresHome(ctx context.Context, dir string) (home, error) {
 	}, nil
 }
 
-// question is a request that varies with n and checks the size of the answer.
+// question is a request that depends on n and checks the size of the answer.
 type question struct {
 	what string
 	ask  func(ctx context.Context, c load.Client, n int) error
-	free bool // has no required time
+	free bool // the request has no required time
 }
 
 const api = "/api/v1"
 
-// questions lists usual requests of people and programs, and cases that reveal a missing index: rare, old and
-// nonexistent values.
+// questions lists usual requests of people and programs. It includes rare, old and nonexistent values, which reveal a
+// missing index.
 func questions(h history) []question {
 	agent := func(n int) string { return nameOf(n * 7919 % h.agents) }
 	page := func(path string, least int) func(context.Context, load.Client, int) error {
@@ -191,7 +191,7 @@ func cursorAt(at time.Time) string {
 	return encodeCursor(map[string]any{"list": "runs", "key": map[string]any{"t": at, "i": ""}})
 }
 
-// atLeast requests a page and checks its length.
+// atLeast returns a function that requests a page and checks that the page has enough entries.
 func atLeast(ctx context.Context, c load.Client, path string, least int) error {
 	var got struct{ Items []json.RawMessage }
 	if err := c.Get(ctx, path, &got); err != nil {
@@ -203,7 +203,7 @@ func atLeast(ctx context.Context, c load.Client, path string, least int) error {
 	return nil
 }
 
-// paged returns a function that requests the next page at each call, and starts again after the last page.
+// paged returns a function that requests the next page at each call. After the last page it starts again.
 func paged(path string) func(context.Context, load.Client, int) error {
 	cursor := ""
 	return func(ctx context.Context, c load.Client, _ int) error {

@@ -12,18 +12,19 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // PostgreSQL; floors.go imports SQLite
+	_ "github.com/jackc/pgx/v5/stdlib" // driver of PostgreSQL; floors.go imports the driver of SQLite
 )
 
-// history is the size of a registry.
+// history describes the size of a registry.
 type history struct{ agents, runs int }
 
 const versionsEach = 10
 
-// seededFrom is the time of the oldest run; the runs are half a minute apart.
+// seededFrom is the time of the oldest run. There is one run every half minute.
 var seededFrom = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Words for names and descriptions. The first list ends with a word that sorts last, to measure the end of sorted lists.
+// These words form the names and descriptions of agents. The last word of the first list is also last in alphabetical
+// order, so that the end of sorted lists can be measured.
 var (
 	first  = []string{"billing", "calendar", "delivery", "energy", "forecast", "invoice", "ledger", "market", "route", "zulu"}
 	second = []string{"report", "import", "export", "check", "digest", "lookup", "split", "merge", "notify", "score"}
@@ -34,7 +35,7 @@ func nameOf(n int) string {
 	return fmt.Sprintf("%s-%s-%05d", first[n%len(first)], second[n/len(first)%len(second)], n)
 }
 
-// seed fills a database that a server created.
+// seed fills a database in which a server has created the first rows.
 type seed struct{ driver, address string }
 
 func (s seed) fill(ctx context.Context, h history) (err error) {
@@ -43,7 +44,7 @@ func (s seed) fill(ctx context.Context, h history) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // the temporary table belongs to one connection
+	db.SetMaxOpenConns(1) // a temporary table exists on one connection only
 	for _, step := range []func(context.Context, *sql.DB, history) error{s.plan, s.copies, s.settle} {
 		if err := step(ctx, db, h); err != nil {
 			return err
@@ -70,7 +71,8 @@ func (s seed) plan(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// planned returns the row of the nth agent. Three agents have special values, to measure searches for rare values.
+// planned returns the row of the nth agent. Three agents have special values, so that searches for rare values can be
+// measured.
 func planned(n, of int) string {
 	name := nameOf(n)
 	description := "Turns what the " + strings.ReplaceAll(name, "-", " ") + " service sends into rows that people can read, and says which of them it left out and why. Times are UTC."
@@ -82,7 +84,8 @@ func planned(n, of int) string {
 	return fmt.Sprintf("(%d, '00000000-0000-7000-8000-%012d', '%s', '%s', '%s', '%s', '%s')", n, n, name, description, tags, search, language)
 }
 
-// copies multiplies the agent, its draft, version and run. Columns that are not named are copied unchanged.
+// copies returns statements that copy the agent, its draft, version and run. Columns that are not named keep their
+// values.
 func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	json, series := "", fmt.Sprintf("WITH RECURSIVE series (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM series WHERE i < %d) ", h.runs-1)
 	at := fmt.Sprintf("strftime('%%Y-%%m-%%d %%H:%%M:%%S+00:00', %d + 30 * i, 'unixepoch')", seededFrom.Unix())
@@ -99,8 +102,8 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	if s.driver == "pgx" {
 		digest = "'sha256:' || lpad((p.n * 10 + k)::text, 64, '0')"
 	}
-	// One agent has a fifth of all runs. Runs of its first version and interrupted runs are all old, so that a list of them
-	// must search far back.
+	// One agent has a fifth of all runs. The runs of its first version, and all interrupted runs, are old. So a list of
+	// such runs must search far back.
 	agent := fmt.Sprintf("CASE WHEN i %% 5 = 0 THEN 0 ELSE (i * 7919 + i / 5) %% %d END", h.agents)
 	for _, c := range []struct {
 		table, from string
@@ -147,8 +150,8 @@ func (s seed) copies(ctx context.Context, db *sql.DB, h history) error {
 	return nil
 }
 
-// withoutIndexes drops the indexes of a table and returns a function that creates them again. This is faster than inserting
-// rows into a table with indexes.
+// withoutIndexes drops the indexes of a table and returns a function that creates them again. Inserting many rows is
+// faster without indexes.
 func (s seed) withoutIndexes(ctx context.Context, db *sql.DB, table string) (restore func() error, err error) {
 	query := "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = '" + table + "'"
 	if s.driver == "pgx" {
@@ -173,7 +176,7 @@ func (s seed) withoutIndexes(ctx context.Context, db *sql.DB, table string) (res
 	}, nil
 }
 
-// pairs reads two columns.
+// pairs executes a query and returns its rows, which have two columns.
 func pairs(ctx context.Context, db *sql.DB, query string) (found map[string]string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
@@ -200,8 +203,8 @@ func (s seed) columns(ctx context.Context, db *sql.DB, table string) ([]string, 
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// settle finishes the background work of the database: the checkpoint of SQLite, or the statistics of PostgreSQL, which
-// would otherwise be updated during the measurement.
+// settle finishes the background work of the database: the checkpoint of SQLite, or the statistics of PostgreSQL.
+// Otherwise this work would happen during the measurement.
 func (s seed) settle(ctx context.Context, db *sql.DB, _ history) error {
 	statement := "PRAGMA wal_checkpoint(TRUNCATE)"
 	if s.driver == "pgx" {
@@ -211,11 +214,11 @@ func (s seed) settle(ctx context.Context, db *sql.DB, _ history) error {
 	return err
 }
 
-// encodeCursor creates a cursor in the server's format, to start in the middle of a list.
+// encodeCursor creates a cursor in the format of the server, so that a request can start in the middle of a list.
 func encodeCursor(key map[string]any) string {
 	text, err := json.Marshal(key)
 	if err != nil {
-		panic(err) // an error in this package
+		panic(err) // the error is a bug in this package
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }

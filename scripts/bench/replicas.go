@@ -18,13 +18,13 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// postgres is the PostgreSQL server of one section. It syncs each commit, as in production.
+// postgres is the PostgreSQL server of one section. It syncs each commit to the disk, as in production.
 type postgres struct {
 	dir, url string
 	pid      int
 }
 
-// startPostgres starts a PostgreSQL server below /tmp, because the path of a unix socket must be short.
+// startPostgres starts a PostgreSQL server in a directory below /tmp, because the path of a Unix socket must be short.
 func startPostgres(ctx context.Context) (*postgres, error) {
 	dir, err := os.MkdirTemp("/tmp", "bench-pg")
 	if err != nil {
@@ -47,37 +47,37 @@ func startPostgres(ctx context.Context) (*postgres, error) {
 }
 
 func (p *postgres) stop() error {
-	text, err := exec.Command("scripts/postgres.sh", "stop", p.dir).CombinedOutput() // without a context, so that it always ends
+	text, err := exec.Command("scripts/postgres.sh", "stop", p.dir).CombinedOutput() // no context, so that PostgreSQL is always stopped
 	if err != nil {
 		err = fmt.Errorf("stop PostgreSQL: %w: %s", err, text)
 	}
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
-// replicaClients is the number of simultaneous requests to all servers together.
+// replicaClients is the total number of simultaneous requests to all servers.
 const replicaClients = 24
 
-// costs contains the CPU time of one run, with a given number of servers.
+// costs holds the CPU time of one run, measured with a given number of servers.
 type costs struct {
 	cell
-	database, clients float64 // milliseconds of processor time per run
+	database, clients float64 // CPU time per run in milliseconds
 }
 
-// total returns the milliseconds of processor time of one run.
+// total returns the CPU time of one run in milliseconds.
 func (c costs) total() float64 { return c.cpu + c.database + c.clients }
 
 // received returns the number of CPU cores that servers, PostgreSQL and clients used together.
 func (c costs) received() float64 { return c.total() * c.PerSecond() / 1000 }
 
-// model compares a measurement with the model in docs/scale.md. The model assumes that a run uses the same CPU time as with
-// one server.
+// model compares a measurement with the model in docs/scale.md. The model assumes that the CPU time of a run does not
+// depend on the number of servers.
 func (c costs) model(one costs) string {
 	return fmt.Sprintf("CPU a run: servers %.2f ms, PostgreSQL %.2f ms, clients %.2f ms; the model predicts %.0f/s with the %.1f cores that these had; others used %.1f",
 		c.cpu, c.database, c.clients, 1000*c.received()/one.total(), c.received(), c.others)
 }
 
-// replicas measures one, two and three servers that share one PostgreSQL, and kills one of three. The model in docs/scale.md
-// is based on these numbers and is checked with them.
+// replicas measures one, two and three servers that share a PostgreSQL database, and kills one of three. The model in
+// docs/scale.md is based on these numbers, and they are used to check it.
 func (b *bench) replicas(ctx context.Context) (s section, err error) {
 	s.title = "Servers on one PostgreSQL, all on this machine"
 	database, err := startPostgres(ctx)
@@ -121,14 +121,14 @@ func (b *bench) replicas(ctx context.Context) (s section, err error) {
 	return section{s.title, append(s.rows, killed)}, errors.Join(err, ctx.Err())
 }
 
-// observeReplicas measures servers that share the clients evenly.
+// observeReplicas measures servers. The clients are divided evenly between the servers.
 func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, database *postgres, p load.Program) costs {
 	asks := make([]load.Call, 0, len(servers))
 	for _, server := range servers {
 		asks = append(asks, server.Checked(p))
 	}
 	ask := func(ctx context.Context, n int) error { return asks[n%replicaClients%len(asks)](ctx, n) }
-	load.Closed(ctx, replicaClients, time.Second, ask) // not counted: cold pools
+	load.Closed(ctx, replicaClients, time.Second, ask) // this sample is not counted, because the pools are cold
 	spent := func() (all [4]time.Duration) {
 		for _, server := range servers {
 			all[0] += load.LookAt(server.Pid()).CPU
@@ -149,7 +149,8 @@ func (b *bench) observeReplicas(ctx context.Context, servers []*load.Server, dat
 	return c
 }
 
-// killOne kills the last of several servers under load. Every run that it acknowledged must be readable at another server.
+// killOne kills the last of several servers under load. Another server must be able to return every run that the killed
+// server acknowledged.
 func killOne(ctx context.Context, servers []*load.Server, p load.Program, span time.Duration) (row, error) {
 	last := servers[len(servers)-1]
 	var mu sync.Mutex
@@ -160,7 +161,7 @@ func killOne(ctx context.Context, servers []*load.Server, p load.Program, span t
 			for n := client; ctx.Err() == nil; n += replicaClients {
 				run, err := last.Execute(ctx, p, n)
 				if err != nil {
-					return // it was killed
+					return // Wait returns an error because the server was killed
 				}
 				mu.Lock()
 				acknowledged = append(acknowledged, run.RunID)

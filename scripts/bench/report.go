@@ -46,15 +46,15 @@ other processes at the same time: rows with much of it are noisy.
 
 const sectionMark = "\n## "
 
-// replace writes the sections into an existing report. Sections that were not measured this time stay unchanged.
+// replace writes the sections into an existing report. It does not change the sections that were not measured.
 func (t *table) replace(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	parts := strings.SplitAfter(strings.ReplaceAll(string(text), sectionMark, "\x00"+sectionMark), "\x00")
-	at := 0                            // new sections follow the last one that was replaced
-	for _, s := range t.sections[1:] { // skip the lower bounds: those in the report belong to its other sections
+	at := 0                            // new sections follow the last section that was replaced
+	for _, s := range t.sections[1:] { // skips the lower bounds, because those in the report belong to its other sections
 		written := s.markdown(fmt.Sprintf("Measured later, %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"))) + "\x00"
 		found := slices.IndexFunc(parts, func(part string) bool { return strings.HasPrefix(part, sectionMark+s.title+"\n") })
 		if found >= 0 {
@@ -67,7 +67,7 @@ func (t *table) replace(path string) error {
 	return os.WriteFile(path, []byte(strings.ReplaceAll(strings.Join(parts, ""), "\x00", "")), 0o644)
 }
 
-// markdown returns a section with a remark under its title.
+// markdown returns a section as Markdown, with a remark under its title.
 func (s section) markdown(remark string) string {
 	var text strings.Builder
 	text.WriteString(sectionMark + s.title + "\n\n" + remark)
@@ -103,7 +103,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// commandOutput returns the output of a command, for example its version.
+// commandOutput returns the output of a command, for example the version of a tool.
 func commandOutput(ctx context.Context, name string, args ...string) string {
 	text, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// skills compares calling a skill through POST /skills/execute with running the same Python program through the REST API.
-// It alternates between both, so that other load affects them equally.
+// skills compares two ways to run the same Python program: as a skill through POST /skills/execute, and through the
+// REST API. It alternates between both, so that other load affects them equally.
 func (b *bench) skills(ctx context.Context) (section, error) {
 	const clients, turns = 8, 3
 	p := helloIn("python")
@@ -47,7 +47,7 @@ func installSkill(ctx context.Context, c load.Client) error {
 	return err
 }
 
-// callSkill calls the skill with the nth input of an equivalent program.
+// callSkill calls the skill with the same input as the nth run of the program.
 func callSkill(c load.Client, p load.Program) load.Call {
 	return func(ctx context.Context, n int) error {
 		body := append(append([]byte(`{"skill":"`+skillName+`","args":`), p.Input(n)...), '}')

@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// studio measures user journeys through the Studio in a browser. It runs the test suite in web/e2e/timings, which starts
-// its own server and writes the duration of each journey to a file.
+// studio measures user journeys through the Studio in a browser. It runs the tests in web/e2e/timings. They start their
+// own server and write the duration of each journey to a file.
 func (b *bench) studio(ctx context.Context) (section, error) {
 	rounds := 5
 	if b.quick {
@@ -42,7 +42,7 @@ func (b *bench) studio(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// studioNeeds finds the browser, or names the missing dependency.
+// studioNeeds returns the path of the browser, or the name of the missing dependency.
 func studioNeeds(ctx context.Context) (chromium, missing string) {
 	if _, err := exec.LookPath("npx"); err != nil {
 		return "", "Node is not on this machine"
@@ -59,7 +59,7 @@ func studioNeeds(ctx context.Context) (chromium, missing string) {
 	return chromium, ""
 }
 
-// drive runs the journeys and returns their durations, and the processors that other processes used.
+// drive runs the journeys. It returns their durations, and the number of CPU cores that other processes used.
 func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took timings, others float64, err error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took ti
 	drive := exec.CommandContext(ctx, "npx", "--no-install", "vitest", "run", "--config", "web/e2e/timings.config.ts", "--reporter=dot")
 	drive.Env = append(os.Environ(), "ATELIER_TEST_CHROMIUM="+chromium, "ATELIER_TEST_BINARY="+binary,
 		"ATELIER_TIMINGS="+lines, "ATELIER_TIMINGS_ROUNDS="+strconv.Itoa(rounds))
-	drive.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // also stop the browsers
+	drive.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a separate process group, so that Cancel also ends the browsers
 	drive.Cancel = func() error { return syscall.Kill(-drive.Process.Pid, syscall.SIGTERM) }
 	drive.WaitDelay = 30 * time.Second
 	began, all, spent := time.Now(), load.Busy(), load.Watch()
@@ -87,13 +87,13 @@ func (b *bench) drive(ctx context.Context, chromium string, rounds int) (took ti
 	return took, others, errors.Join(err, readErr)
 }
 
-// timings holds the values of each journey in ascending order.
+// timings holds the measured values of each journey in ascending order.
 type timings map[string][]float64
 
 func readTimings(path string) (timings, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // the journeys' process failed and has already printed the reason
+		return nil, nil // the process of the journeys failed, and its output contains the reason
 	}
 	if err != nil {
 		return nil, err

@@ -2,14 +2,14 @@ package main
 
 import "fmt"
 
-// journey is a row of the Studio's section.
+// journey describes a row of the Studio's section.
 type journey struct {
 	name, what string
 	bar        bar
-	floor, of  string // the journey to compare it with, and that journey's name in the table; "" for none
+	floor, of  string // floor is the journey for the comparison, and of is its name in the table; both are "" if there is none
 }
 
-// journeys returns the rows in order, with the targets of the Studio.
+// journeys returns the rows in order, with their targets.
 func journeys(took timings) []journey {
 	ms := func(must, aim float64) bar { return bar{must: must, aim: aim, unit: "ms"} }
 	const blank, frame = "the blank page", "the blank page's worst frame"
@@ -38,8 +38,8 @@ func journeys(took timings) []journey {
 	}
 }
 
-// row returns the row of a journey with the median, the best and the worst value. If a target is missed, the row also shows
-// the load of other processes, because they may have slowed down the browser.
+// row returns the row of a journey with the median, the best and the worst value. If a target is missed, the row also
+// shows the load of other processes, because this load may have slowed down the browser.
 func (j journey) row(took timings, others float64) row {
 	values := took[j.name]
 	if len(values) == 0 {

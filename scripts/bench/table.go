@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// row is a line of the table. Cells that do not apply are empty.
+// row is a line of the table. Cells without a value are empty.
 type row struct {
 	what, measured, floor, must, aim, verdict string
 }
 
 func (r row) cells() []string { return []string{r.what, r.measured, r.floor, r.must, r.aim, r.verdict} }
 
-// section is a part of the table with its own heading.
+// section is a part of the table with a separate heading.
 type section struct {
 	title string
 	rows  []row
@@ -24,7 +24,7 @@ type table struct{ sections []section }
 
 var heads = []string{"", "measured", "compared with its floor", "must", "aim", "verdict"}
 
-// print adds a section to the table and prints it at once, because the whole measurement takes minutes.
+// print adds a section to the table and prints it immediately, because the whole measurement takes minutes.
 func (t *table) print(s section) {
 	t.sections = append(t.sections, s)
 	widths := make([]int, len(heads))
@@ -58,15 +58,17 @@ func empty(rows []row, column int) bool {
 	return true
 }
 
-// bar is the required value of a measurement (must) and the desired one (aim). They are minima if least is set, else maxima.
+// bar is the required value (must) and the desired value (aim) of a measurement. The values are minima if least is
+// true, otherwise maxima.
 type bar struct {
-	must, aim float64 // 0 without an aim
+	must, aim float64 // aim is 0 if there is none
 	least     bool
 	unit      string
-	of        string // what the bar is made of, such as "3 × (HTTP + insert)"; "" for a plain number
+	of        string // how the required value was calculated, such as "3 × (HTTP + insert)"; "" for a constant
 }
 
-// judge fills in the columns of a row that compare a number with the required value. If the value is missed, it adds why.
+// judge fills in the columns of a row that compare the measured number with the required value. If the requirement is
+// missed, the row also contains the text why.
 func (b bar) judge(r row, got float64, why string) row {
 	sign := "≤"
 	if b.least {

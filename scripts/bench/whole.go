@@ -20,7 +20,8 @@ import (
 
 const mega = 1 << 20
 
-// start measures the time from the server's start until it is ready, and then the first run of each language.
+// start measures the time from the start of the server until it is ready. After that, it measures the first run of each
+// language.
 func (b *bench) start(ctx context.Context) (section, error) {
 	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
@@ -54,8 +55,8 @@ func (b *bench) start(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// firsts publishes the programs in the first round. In later rounds it measures the first run of each program after the
-// start.
+// firsts publishes the programs in the first round. In each later round it measures the first run of each program after
+// the server has started.
 func (b *bench) firsts(ctx context.Context, server *load.Server, first map[string]*load.Sample, round int) error {
 	for _, p := range load.Hello() {
 		if err := server.Ensure(ctx, p); err != nil {
@@ -76,7 +77,7 @@ func (b *bench) firsts(ctx context.Context, server *load.Server, first map[strin
 	return nil
 }
 
-// cold measures the first run of versions that were never run.
+// cold measures the first run of versions that have never run before.
 func (b *bench) cold(ctx context.Context) (section, error) {
 	s := section{title: fmt.Sprintf("First run of a version, %d of each", b.rounds)}
 	for _, p := range load.Hello() {
@@ -99,7 +100,7 @@ func (b *bench) cold(ctx context.Context) (section, error) {
 	return s, nil
 }
 
-// memory measures the memory of an idle server and of a busy one.
+// memory measures the memory of an idle server and of a busy server.
 func (b *bench) memory(ctx context.Context) (section, error) {
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: []string{"--warm", "1"}})
 	if err != nil {
@@ -140,8 +141,8 @@ func (b *bench) memory(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// socket measures the time from a program's write until a WebSocket client receives the text. The program prints the time,
-// and both use the clock of this machine.
+// socket measures the time from a program's write until a WebSocket client receives the text. The program writes the
+// current time. Program and client use the same clock, because both run on this machine.
 func (b *bench) socket(ctx context.Context) (section, error) {
 	const lines = 100
 	program := load.Program{
@@ -173,7 +174,8 @@ func (b *bench) socket(ctx context.Context) (section, error) {
 	}}, ctx.Err()
 }
 
-// follow runs a program that prints the time, and returns the age of each line on arrival.
+// follow runs a program that writes the current time in each line. It returns the age of each line when the line
+// arrives.
 func (b *bench) follow(ctx context.Context, name string) ([]time.Duration, error) {
 	answer, err := b.server.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+name+"/execute", []byte(`{"version":"1.0.0","input":{}}`), map[string]string{"Prefer": "respond-async"})
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 
 const (
 	growing = "growing"
-	keyed   = "keyed" // runs with an Idempotency-Key, and no others
+	keyed   = "keyed" // only runs with an Idempotency-Key
 )
 
-// prepare publishes the programs that the clients run. It does this only in the first round.
+// prepare publishes the programs that the clients run. It does nothing after the first round.
 func prepare(ctx context.Context, c load.Client, round int) error {
 	if round > 0 {
 		return nil
@@ -40,14 +40,16 @@ func prepare(ctx context.Context, c load.Client, round int) error {
 	return nil
 }
 
-// waits reports whether the client may retry a refused request: if the queue is full, which can happen on a slow machine, or
-// if the database does not answer while PostgreSQL is disturbed. The refusal must have a Retry-After.
+// waits reports whether the client may retry a refused request. It may if the queue is full, which can happen on a slow
+// machine. It also may if the database does not answer while PostgreSQL is disturbed. The refusal must contain a
+// Retry-After.
 func (l *ledger) waits(refused *load.Refusal) bool {
 	full, down := refused.Status == http.StatusTooManyRequests, refused.Status == http.StatusServiceUnavailable && l.disturbed
 	return refused.RetryAfter != "" && (full || down)
 }
 
-// refusedPause is the delay before a retry. It is shorter than Retry-After, so that requests arrive just after an outage.
+// refusedPause is the delay before a retry. It is shorter than Retry-After, so that requests arrive immediately after
+// an outage.
 const refusedPause = 100 * time.Millisecond
 
 // execute requests runs, mostly in JavaScript, until the server stops.
@@ -71,7 +73,7 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 		case err != nil: // the server has stopped
 			return
 		}
-		if all.disturbed && run.Status == "interrupted" { // the answer says so, and look compares it with the record
+		if all.disturbed && run.Status == "interrupted" { // the answer says that the run was interrupted; look compares the answer with the record
 			all.took(run.RunID)
 			continue
 		}
@@ -83,7 +85,7 @@ func execute(ctx context.Context, c load.Client, all *ledger, round, client int)
 	}
 }
 
-// accept requests runs without waiting for them; each must be found later with a final status.
+// accept requests runs and does not wait for them. Later, each of these runs must exist with a final status.
 func accept(ctx context.Context, c load.Client, all *ledger, round int) {
 	p := load.Hello()[0]
 	for n := 0; ; n++ {
@@ -109,7 +111,7 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 		digest, err := publishOne(ctx, c, all, version, n%4 == 0 && !all.noBlobs)
 		var refused *load.Refusal
 		switch {
-		case errors.As(err, &refused) && all.waits(refused): // the version may have been published, so the next attempt uses another number
+		case errors.As(err, &refused) && all.waits(refused): // the server may have published the version, so the next attempt uses another number
 			time.Sleep(refusedPause)
 			continue
 		case errors.As(err, &refused):
@@ -122,10 +124,12 @@ func publish(ctx context.Context, c load.Client, all *ledger, round int) {
 	}
 }
 
-// largeFile is the size in bytes of a file that is too large for the database, so that the version's files become a blob.
+// largeFile is the size in bytes of a file that is too large for a row of the database. The server stores the files of
+// such a version as a blob.
 const largeFile = 150_000
 
-// publishOne saves a draft and publishes it. If large is set, the draft has a file that is stored as a blob.
+// publishOne saves a draft and publishes it. If large is set, the draft contains a file that the server stores as a
+// blob.
 func publishOne(ctx context.Context, c load.Client, all *ledger, version string, large bool) (string, error) {
 	var agent struct{ Draft struct{ Revision int } }
 	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
@@ -169,15 +173,15 @@ func publishOne(ctx context.Context, c load.Client, all *ledger, version string,
 	return got.Digest, nil
 }
 
-// executeOnce requests runs, each with its own Idempotency-Key, until the server is killed. The last request then has no
-// answer, and is repeated later.
+// executeOnce requests runs, each with a different Idempotency-Key, until the server is killed. The last request then
+// has no answer. It is repeated later.
 func executeOnce(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 0; ; n++ {
 		key := fmt.Sprintf("%d-%d", round, n)
 		all.asked(key, "")
 		id, err := executeKeyed(ctx, c, key)
 		var refused *load.Refusal
-		for errors.As(err, &refused) && all.waits(refused) { // a retry with the same key must not run it twice
+		for errors.As(err, &refused) && all.waits(refused) { // if the request is repeated with the same key, the server must not run the program twice
 			time.Sleep(refusedPause)
 			refused = nil
 			id, err = executeKeyed(ctx, c, key)

@@ -2,7 +2,8 @@ package main
 
 import "github.com/atelier-run/atelier/scripts/load"
 
-// generation contains the processes of one server. It maps process IDs to start times, because the kernel reuses IDs.
+// generation holds the processes of one server. It maps process IDs to start times, because the kernel reuses process
+// IDs.
 type generation map[int]string
 
 func generationOf(pid int) generation {
@@ -13,7 +14,7 @@ func generationOf(pid int) generation {
 	return g
 }
 
-// alive lists processes that still exist.
+// alive returns the processes of the generation that still exist.
 func (g generation) alive() []int {
 	var pids []int
 	for pid, born := range g {

@@ -17,23 +17,23 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// ledger records everything that the server has acknowledged.
+// ledger records all answers with which the server has acknowledged a request.
 type ledger struct {
 	mu       sync.Mutex
-	runs     map[string]string // outputs of the runs
-	order    []string          // IDs of the answered runs
+	runs     map[string]string // outputs of the runs, by the ID of the run
+	order    []string          // IDs of the answered runs, oldest first
 	accepted []string
 	versions map[string]string // digests of the versions
-	keys     map[string]string // runs by Idempotency-Key, "" for a request without an answer
-	large    map[string]string // files of versions that are blobs
-	revision int               // revision of the newest acknowledged draft; files has its files
+	keys     map[string]string // ID of the run for each Idempotency-Key; "" for a request without an answer
+	large    map[string]string // files of the versions that are stored as blobs
+	revision int               // revision of the newest acknowledged draft; the field files contains its files
 	files    map[string]string
-	readers  []*reader // of this round
-	resumed  int       // number of readers of earlier rounds that got their result
+	readers  []*reader // readers of this round
+	resumed  int       // number of readers of earlier rounds that got their run's result
 	fault    error     // the first wrong answer while the server was alive
 
-	noBlobs   bool // the servers share no bucket, so large versions are refused
-	disturbed bool // the database is disturbed, so requests may be refused with 503 and Retry-After
+	noBlobs   bool // the servers share no bucket, so they refuse large versions
+	disturbed bool // the test disturbs the database, so the server may refuse requests with 503 and Retry-After
 }
 
 func (l *ledger) answered(run, output string) {
@@ -87,8 +87,8 @@ func (l *ledger) wrong(err error) {
 	}
 }
 
-// some returns a part of the ledger: the newest entries of each kind, which the last kill could have affected, and as many
-// random older entries.
+// some returns a part of the ledger: the newest entries of each kind, which the last kill may have affected, and the
+// same number of random older entries.
 func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	part := &ledger{runs: map[string]string{}, versions: l.versions, keys: l.keys, large: l.large, revision: l.revision, files: l.files, readers: l.readers, fault: l.fault, disturbed: l.disturbed}
 	pick := func(all []string) []string {
@@ -105,7 +105,7 @@ func (l *ledger) some(random *rand.Rand, size int) *ledger {
 	return part
 }
 
-// look requests every entry of the ledger from a server and compares the answers.
+// look requests every entry of the ledger from a server and compares the answers with the entries.
 func look(ctx context.Context, c load.Client, l *ledger) error {
 	faults := []error{l.fault}
 	for run, want := range l.runs {
@@ -117,8 +117,8 @@ func look(ctx context.Context, c load.Client, l *ledger) error {
 	return errors.Join(append(faults, resume(ctx, c, l.readers), lookForVersions(ctx, c, l.versions), lookForBlobs(ctx, c, l.large), lookForDraft(ctx, c, l), noneRuns(ctx, c), retry(ctx, c, l.keys))...)
 }
 
-// get reads a record. It retries if the server answers with 503, because on a busy machine the database may be slow for a
-// moment. If the answer is still 503 after all tries, it returns an error.
+// get reads a record. It retries if the server answers with 503, because on a busy machine the database may be slow for
+// a moment. If all attempts get 503, it returns an error.
 func get(ctx context.Context, c load.Client, path string, into any) error {
 	const tries = 30
 	for try := 1; ; try++ {
@@ -186,9 +186,9 @@ func lookForVersions(ctx context.Context, c load.Client, want map[string]string)
 	return errors.Join(faults...)
 }
 
-// lookForBlobs reads one of the versions whose files are a blob.
+// lookForBlobs reads one of the versions whose files are stored as a blob.
 func lookForBlobs(ctx context.Context, c load.Client, large map[string]string) error {
-	for version, want := range large { // in random order
+	for version, want := range large { // the order of a map is random
 		var v struct{ Files map[string]string }
 		if err := get(ctx, c, "/api/v1/code-agents/"+growing+"/versions/"+version, &v); err != nil {
 			return fmt.Errorf("version %s with a large file: %w", version, err)
@@ -201,8 +201,8 @@ func lookForBlobs(ctx context.Context, c load.Client, large map[string]string) e
 	return nil
 }
 
-// lookForDraft checks that the draft is the newest acknowledged one or a later one, because the last save may have succeeded
-// without an answer.
+// lookForDraft checks that the draft is the newest acknowledged draft or a later one. The last save may have succeeded
+// although its answer was lost.
 func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
 	if l.revision == 0 {
 		return nil
@@ -222,7 +222,8 @@ func lookForDraft(ctx context.Context, c load.Client, l *ledger) error {
 	return nil
 }
 
-// leftovers returns an error if there are temporary files of interrupted writes. A server must remove them when it starts.
+// leftovers returns an error if temporary files of interrupted writes exist. A server must remove such files when it
+// starts.
 func leftovers(data string) error {
 	var found []string
 	for _, pattern := range []string{"blobs/*/.new-*", "unrecorded/*.new", "secrets.key.next-*"} {
@@ -238,8 +239,8 @@ func leftovers(data string) error {
 	return nil
 }
 
-// noneRuns checks that the restarted server lists no run as queued or running. Such a run could only be one of the killed
-// server.
+// noneRuns checks that the restarted server lists no run as queued or running. Such a run would be one that the killed
+// server left.
 func noneRuns(ctx context.Context, c load.Client) error {
 	var faults []error
 	for _, status := range []string{"running", "queued"} {
@@ -254,7 +255,7 @@ func noneRuns(ctx context.Context, c load.Client) error {
 	return errors.Join(faults...)
 }
 
-// retry repeats the requests without an answer, and then checks that there is exactly one run for each key.
+// retry repeats the requests that got no answer. It then checks that exactly one run exists for each key.
 func retry(ctx context.Context, c load.Client, keys map[string]string) error {
 	for key, run := range keys {
 		if run != "" {

@@ -1,9 +1,10 @@
-// Command kill stops a server with SIGKILL at random moments under load, repeatedly over one data directory. After each
-// restart it checks everything that had been acknowledged: answered runs with their outputs, accepted runs with a final
-// status, published versions with their digests and files, drafts, and one run for each Idempotency-Key, also after a
-// retry. Readers that were cut off must get the result of their run. A missing, different or doubled record is a failure.
-// With -postgres it uses PostgreSQL, and also restarts it, cuts its connections, freezes it and promotes a standby.
-// With -upgrade it runs a server of an earlier commit next to one with one more migration.
+// Command kill kills a server with SIGKILL at random moments under load. It repeats this with the same data directory.
+// After each restart it checks everything that the server had acknowledged: answered runs with their outputs, accepted
+// runs with a final status, published versions with their digests and files, drafts, and one run for each
+// Idempotency-Key, also after a retry. Readers whose connection was cut must get the result of their run. A missing,
+// different or duplicate record is a failure. With -postgres the server uses PostgreSQL. The command then also restarts
+// PostgreSQL, cuts its connections, freezes it and promotes a standby. With -upgrade it runs a server of an earlier
+// commit together with a server that has one more migration.
 package main
 
 import (
@@ -51,7 +52,7 @@ func run(ctx context.Context, binary string, rounds int, seed uint64, onPostgres
 	var database *postgres
 	if onPostgres {
 		database = newPostgres(filepath.Join("/tmp", filepath.Base(dir)+"-pg"))
-		defer func() { err = errors.Join(err, database.stop(), os.RemoveAll(database.dir)) }() // also if the start is interrupted
+		defer func() { err = errors.Join(err, database.stop(), os.RemoveAll(database.dir)) }() // also runs if the start is interrupted
 		if err := database.start(); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func run(ctx context.Context, binary string, rounds int, seed uint64, onPostgres
 	return lastLook(ctx, options, database, all, rounds)
 }
 
-// lastLook checks everything that was ever acknowledged.
+// lastLook checks everything that the servers have acknowledged since the first round.
 func lastLook(ctx context.Context, options load.Options, database *postgres, all *ledger, rounds int) (err error) {
 	server, err := load.Start(ctx, options)
 	if err != nil {
@@ -105,8 +106,8 @@ func lastLook(ctx context.Context, options load.Options, database *postgres, all
 	return nil
 }
 
-// killAfter starts clients, disturbs the database if there is one, and kills the server after a pause. It records all answers
-// in the ledger. It returns the processes that the server had when it was killed.
+// killAfter starts clients, disturbs the database if it is PostgreSQL, and kills the server after a pause. It records
+// all answers in the ledger. It returns the processes of the killed server.
 func killAfter(ctx context.Context, server *load.Server, database *postgres, pause time.Duration, all *ledger, round int) (generation, error) {
 	var clients sync.WaitGroup
 	for client := range 8 {
@@ -117,7 +118,7 @@ func killAfter(ctx context.Context, server *load.Server, database *postgres, pau
 	clients.Go(func() { executeOnce(ctx, server.Client, all, round) })
 	clients.Go(func() { read(ctx, server.Client, all, round) })
 	var err error
-	for range 2 { // half of the pause before the disturbance, and half after it
+	for range 2 { // the disturbance happens in the middle of the pause
 		select {
 		case <-time.After(pause / 2):
 		case <-ctx.Done():

@@ -16,31 +16,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgres is a separate PostgreSQL server. The test restarts it, cuts its connections, freezes it or promotes its standby
-// while it is in use. A nil postgres disturbs nothing.
+// postgres is a separate PostgreSQL server. The test restarts it, cuts its connections, freezes it or promotes its
+// standby while clients use it. A nil postgres does nothing.
 type postgres struct {
 	dir  string
-	work string         // directory in dir of the server at work: "a" or "b"
-	done map[string]int // disturbances by name
+	work string         // subdirectory of the active server: "a" or "b"
+	done map[string]int // number of disturbances by name
 }
 
 // newPostgres returns a server whose files are below dir. It does not start the server.
 func newPostgres(dir string) *postgres { return &postgres{dir: dir, work: "a", done: map[string]int{}} }
 
-// at returns the directory of the current primary server, and other that of its standby.
+// at returns the directory of the active server.
 func (p *postgres) at() string { return filepath.Join(p.dir, p.work) }
 
 func (p *postgres) other() string {
 	return filepath.Join(p.dir, map[string]string{"a": "b", "b": "a"}[p.work])
 }
 
-// url returns a URL with the sockets of both servers. Clients connect to the one that accepts writes.
+// url returns a URL with the sockets of both servers. Clients connect to the server that accepts writes.
 func (p *postgres) url() string {
 	return "postgres://postgres@/postgres?host=" + filepath.Join(p.dir, "a") + "," + filepath.Join(p.dir, "b") + "&target_session_attrs=read-write"
 }
 
-// script calls scripts/postgres.sh. It has no context, because a script that is killed midway could leave a running server
-// that stop cannot find.
+// script calls scripts/postgres.sh. It has no context. If the script were killed before its end, a server could
+// continue to run that stop cannot find.
 func (p *postgres) script(args ...string) error {
 	if text, err := exec.Command("scripts/postgres.sh", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s PostgreSQL: %w: %s", args[0], err, text)
@@ -58,7 +58,7 @@ func (p *postgres) stop() error {
 	return errors.Join(p.script("stop", p.other()), p.script("stop", p.at()))
 }
 
-// flags returns the server's flags for this database.
+// flags returns the command line flags with which a server uses this database.
 func (p *postgres) flags() []string {
 	if p == nil {
 		return nil
@@ -66,7 +66,7 @@ func (p *postgres) flags() []string {
 	return []string{"--database", p.url()}
 }
 
-// String describes the disturbances so far.
+// String lists the disturbances that have happened.
 func (p *postgres) String() string {
 	if p == nil {
 		return ""
@@ -74,7 +74,8 @@ func (p *postgres) String() string {
 	return fmt.Sprintf(" on PostgreSQL with %d restarts, %d cuts of all connections, %d freezes and %d failovers to a standby", p.done["restarts"], p.done["cuts"], p.done["freezes"], p.done["failovers"])
 }
 
-// frozenFor is the time for which PostgreSQL is frozen. It is longer than the server's timeout for the database.
+// frozenFor is the time for which PostgreSQL is frozen. It is longer than the server's timeout for answers of the
+// database.
 const frozenFor = 1800 * time.Millisecond
 
 // disturb restarts PostgreSQL, cuts its connections, freezes it or promotes a standby.
@@ -128,7 +129,8 @@ func (p *postgres) cut(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// failOver creates a standby that has every acknowledged commit, stops the primary server and promotes the standby.
+// failOver creates a standby that has every acknowledged commit. It then stops the active server and promotes the
+// standby.
 func (p *postgres) failOver(ctx context.Context) error {
 	if err := p.script("standby", p.other(), p.at()); err != nil {
 		return err
@@ -143,8 +145,8 @@ func (p *postgres) failOver(ctx context.Context) error {
 	return nil
 }
 
-// synchronize makes replication synchronous, so that each commit waits for the standby. It returns when the standby has all
-// earlier commits.
+// synchronize makes replication synchronous, so that each commit waits for the standby. It returns when the standby has
+// received all earlier commits.
 func (p *postgres) synchronize(ctx context.Context) (err error) {
 	conn, err := pgx.Connect(ctx, p.url())
 	if err != nil {
@@ -173,7 +175,7 @@ func (p *postgres) freeze() error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil { // from now on it starts no children
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil { // a stopped process starts no children
 		return err
 	}
 	all := []int{first}
@@ -192,7 +194,7 @@ func (p *postgres) freeze() error {
 		}
 	}
 	for _, pid := range all[1:] {
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // a connection may have ended
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // a connection may have ended in the meantime
 	}
 	time.Sleep(frozenFor)
 	return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// talking is the name of a program that prints for about two seconds, so that a kill cuts off its readers.
+// talking is the name of a program that writes output for about two seconds. So a kill cuts the connections of its
+// readers.
 const talking = "talking"
 
 func talkingProgram() load.Program {
@@ -24,11 +25,11 @@ func talkingProgram() load.Program {
 // reader is a client that follows the events of one run.
 type reader struct {
 	run  string
-	last int64 // number of the last event that it has seen
+	last int64 // number of the last event that the reader has received
 	end  string
 }
 
-// read follows runs until the server stops.
+// read follows the events of runs until the server stops.
 func read(ctx context.Context, c load.Client, all *ledger, round int) {
 	for n := 0; ; n++ {
 		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, talkingProgram().Input(round*1000+n))
@@ -45,16 +46,17 @@ func read(ctx context.Context, c load.Client, all *ledger, round int) {
 		r := &reader{run: got.RunID}
 		all.reads(r)
 		if r.follow(ctx, c) != nil {
-			return // the server was killed; look resumes the reader
+			return // the server was killed; look resumes this reader later
 		}
 	}
 }
 
-// followPatience is the maximum time until a reader must have received the end of its run. The program takes two
+// followPatience is the maximum time in which a reader must receive the end of its run. The program runs for two
 // seconds.
 const followPatience = 30 * time.Second
 
-// follow reads events after the last one that the reader has, until the result. It returns an error if the connection is cut.
+// follow reads the events that the reader has not received yet, up to the result. It returns an error if the connection
+// is cut.
 func (r *reader) follow(ctx context.Context, c load.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, followPatience)
 	defer cancel()
@@ -85,8 +87,8 @@ func (r *reader) follow(ctx context.Context, c load.Client) error {
 	return nil
 }
 
-// resume continues the readers that were cut off by the kill. Each must get the result of its run, and the run's record must
-// have the same status.
+// resume continues the readers whose connections the kill has cut. Each must get the result of its run. The run's
+// record must have the same status.
 func resume(ctx context.Context, c load.Client, readers []*reader) error {
 	var faults []error
 	for _, r := range readers {

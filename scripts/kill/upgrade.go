@@ -16,17 +16,19 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// nextMigration is a migration that adds a table, a column and an index, like one of the next release.
+// nextMigration is a migration that adds a table, a column and an index. A migration of the next release could look
+// like this.
 const nextMigration = `CREATE TABLE upgrade_probe (id text PRIMARY KEY);
 ALTER TABLE agents ADD COLUMN upgrade_probe text NOT NULL DEFAULT '';
 CREATE INDEX upgrade_probe_agents ON agents (upgrade_probe);
 `
 
-// upgradeStep is the time between two steps of an upgrade, in which clients send requests.
+// upgradeStep is the time between two steps of an upgrade. Clients send requests during this time.
 const upgradeStep = 3 * time.Second
 
-// upgrade runs a server of an earlier commit and a new server on one database. The new server migrates the database while
-// the old one serves requests, and clients use both. At the end, everything that was acknowledged must exist.
+// upgrade runs a server of an earlier commit and a new server on the same database. The new server migrates the
+// database while the old server processes requests. Clients use both servers. At the end, everything that the servers
+// have acknowledged must exist.
 func upgrade(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "atelier-upgrade")
 	if err != nil {
@@ -62,7 +64,8 @@ func upgrade(ctx context.Context) (err error) {
 	return nil
 }
 
-// replace starts the new server while clients use the old one, moves the clients and stops the old one.
+// replace starts the new server while clients use the old server. It then moves the clients to the new server and stops
+// the old server.
 func replace(ctx context.Context, old, next load.Options, all *ledger) error {
 	first, err := load.Start(ctx, old)
 	if err != nil {
@@ -87,7 +90,7 @@ func replace(ctx context.Context, old, next load.Options, all *ledger) error {
 	wait(ctx)
 	stop()
 	clients.Wait()
-	if err = errors.Join(err, second.Stop()); err != nil { // stopping also ends the accepted runs
+	if err = errors.Join(err, second.Stop()); err != nil { // a server that stops also ends the runs that it has accepted
 		return err
 	}
 	if again, refused := load.Start(ctx, old); refused == nil {
@@ -101,7 +104,7 @@ func replace(ctx context.Context, old, next load.Options, all *ledger) error {
 	return errors.Join(look(ctx, second.Client, all), second.Stop())
 }
 
-// send starts clients whose requests may go to any server.
+// send starts clients that distribute their requests over all servers.
 func send(ctx context.Context, clients *sync.WaitGroup, c load.Client, all *ledger, round int) {
 	for client := range 4 {
 		clients.Go(func() { execute(ctx, c, all, round, client) })
@@ -117,8 +120,8 @@ func wait(ctx context.Context) {
 	}
 }
 
-// earlier returns the commit before HEAD if all of its migrations are unchanged in HEAD. Otherwise, or if the clone has no
-// earlier commit, it returns HEAD.
+// earlier returns the commit before HEAD if HEAD contains all migrations of that commit unchanged. Otherwise it returns
+// HEAD. It also returns HEAD if the clone has no earlier commit.
 func earlier(ctx context.Context) (string, error) {
 	git := func(args ...string) (string, error) {
 		text, err := exec.CommandContext(ctx, "git", args...).Output()
@@ -152,7 +155,7 @@ func buildCommit(ctx context.Context, commit, source, binary string) error {
 	return build(ctx, source, binary)
 }
 
-// buildNext builds this source with one more migration.
+// buildNext builds the current source with one additional migration.
 func buildNext(ctx context.Context, dir, binary string) error {
 	here, err := os.Getwd()
 	if err != nil {

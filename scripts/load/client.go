@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// Client calls a server as its administrator.
+// Client calls a server with the rights of its administrator.
 type Client struct {
 	Base string
 	http *http.Client
 	wire *wire
 }
 
-// NewClient returns a client for an address such as http://127.0.0.1:8002.
+// NewClient returns a client for a server URL such as http://127.0.0.1:8002.
 func NewClient(base string) Client {
 	return Client{Base: base, http: newTransport(), wire: newWire(base)}
 }
 
-// newTransport returns an HTTP client that keeps up to 256 idle connections. Go's default of two is too few for many clients.
+// newTransport returns an HTTP client that keeps up to 256 idle connections. Go's default of two is too small for many
+// concurrent requests.
 func newTransport() *http.Client {
 	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 }
 
-// Refusal is an unsuccessful answer.
+// Refusal is the error for an answer whose status is not 2xx.
 type Refusal struct {
 	Status     int
 	RetryAfter string
@@ -37,7 +38,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Body) }
 
-// Call sends a request; it returns a *Refusal for any status other than 2xx.
+// Call sends a request. It returns a *Refusal for any status other than 2xx.
 func (c Client) Call(ctx context.Context, method, path string, body []byte, headers map[string]string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
@@ -60,7 +61,7 @@ func (c Client) Call(ctx context.Context, method, path string, body []byte, head
 	return answer, err
 }
 
-// Get decodes JSON into a value.
+// Get requests a path and decodes the JSON of the answer into a value.
 func (c Client) Get(ctx context.Context, path string, into any) error {
 	answer, err := c.Call(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -69,7 +70,7 @@ func (c Client) Get(ctx context.Context, path string, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// Run holds the common fields of a run's answer and its record.
+// Run holds the fields that the answer to a run and the run's record have in common.
 type Run struct {
 	RunID   string
 	Status  string
@@ -104,7 +105,7 @@ func (c Client) Publish(ctx context.Context, p Program) error {
 	return err
 }
 
-// Ensure publishes a program, unless it is already published.
+// Ensure publishes a program, unless the program is already published.
 func (c Client) Ensure(ctx context.Context, p Program) error {
 	err := c.Publish(ctx, p)
 	var refused *Refusal
@@ -114,7 +115,7 @@ func (c Client) Ensure(ctx context.Context, p Program) error {
 	return err
 }
 
-// Execute runs the published version with the nth input.
+// Execute runs the published version of a program with the nth input.
 func (c Client) Execute(ctx context.Context, p Program, n int) (Run, error) {
 	answer, err := c.Call(ctx, http.MethodPost, p.path(), p.body(n), nil)
 	if err != nil {
@@ -132,7 +133,7 @@ func (p Program) body(n int) []byte {
 	return append(append([]byte(`{"version":"1.0.0","input":`), p.Input(n)...), '}')
 }
 
-// Checked returns a call that runs a program and returns an error for a wrong answer.
+// Checked returns a Call that runs a program. The Call returns an error if the answer is wrong.
 func (c Client) Checked(p Program) Call {
 	return func(ctx context.Context, n int) error {
 		answer, err := c.Post(ctx, p.path(), p.body(n))

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Events follows the events of a run after the given sequence number, and calls each for every event. It returns when the
-// server ends the stream. The error is a *Refusal if the server refuses the request.
+// Events reads the events of a run that follow the given sequence number, and calls each for every event. It returns
+// when the server ends the stream. If the server refuses the request, the error is a *Refusal.
 func (c Client) Events(ctx context.Context, run string, after int64, each func(seq int64, kind string, data []byte) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+"/api/v1/runs/"+run+"/events", http.NoBody)
 	if err != nil {
@@ -26,7 +26,7 @@ func (c Client) Events(ctx context.Context, run string, after int64, each func(s
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(response.Body) // the status is the error
+		text, _ := io.ReadAll(response.Body) // the status is reported as the error
 		return &Refusal{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: string(text)}
 	}
 	lines := bufio.NewReader(response.Body)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Metrics reads the server's metrics, by name with labels.
+// Metrics reads the metrics of a server. A key is the name of a metric with its labels.
 func (c Client) Metrics(ctx context.Context) (map[string]float64, error) {
 	text, err := c.Call(ctx, http.MethodGet, "/metrics", nil, nil)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 // Program is an agent with its inputs and expected answers.
 type Program struct {
 	Name, Language, Entrypoint, Code string
-	Runtime                          string         // "" leaves it to the server
-	Takes, Gives                     map[string]any // schemas
+	Runtime                          string         // "" means that the server chooses the runtime
+	Takes, Gives                     map[string]any // input schema and output schema
 	Packages                         []string
 	Limits                           map[string]int
 	Input                            func(n int) []byte
-	Want                             func(n int) string // expected output; not checked if the status is not succeeded
-	Status                           string             // "" is succeeded
+	Want                             func(n int) string // expected output; only checked if Status is succeeded
+	Status                           string             // expected status; "" means succeeded
 }
 
-// Check compares a run with the program's expected answer.
+// Check compares a run with the expected answer of the program.
 func (p Program) Check(run Run, n int) error {
 	status := p.Status
 	if status == "" {
@@ -41,7 +41,7 @@ func (p Program) Check(run Run, n int) error {
 	return nil
 }
 
-// numbers returns the schema of an object of integers.
+// numbers returns the schema of an object whose members are integers.
 func numbers(names ...string) map[string]any {
 	properties := map[string]any{}
 	for _, name := range names {
@@ -74,7 +74,7 @@ const (
 	modulus = 1_000_003
 )
 
-// Loop returns a program with a million rounds of arithmetic in JavaScript.
+// Loop returns a JavaScript program that repeats an arithmetic operation a million times.
 func Loop() Program {
 	known := make([]string, 16)
 	for i := range known {

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Call sends the nth request. It returns an error if the answer is wrong.
+// Call is a function that sends the nth request. It returns an error if the answer is wrong.
 type Call func(ctx context.Context, n int) error
 
-// Sample contains measured times. Fault is the first wrong or missing answer.
+// Sample holds the measured times of requests. Fault is the first wrong or missing answer.
 type Sample struct {
-	Times []time.Duration // ascending
+	Times []time.Duration // times in ascending order
 	Span  time.Duration
 	Wrong int
 	Fault error
@@ -36,14 +36,15 @@ func (s *Sample) add(took time.Duration, err error) {
 	}
 }
 
-// done completes a sample.
+// done sorts the times of a sample and sets its duration.
 func (s *Sample) done(began time.Time) *Sample {
 	s.Span = time.Since(began)
 	slices.Sort(s.Times)
 	return s
 }
 
-// Closed runs several clients for the given time. Each client sends its next request when the previous one is answered.
+// Closed runs several clients for the given time. Each client sends its next request when its previous request is
+// answered.
 func Closed(ctx context.Context, clients int, span time.Duration, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	var wait sync.WaitGroup
@@ -60,8 +61,8 @@ func Closed(ctx context.Context, clients int, span time.Duration, call Call) *Sa
 	return s.done(began)
 }
 
-// Paced sends perSecond requests per second without waiting for answers, like independent callers. The duration of a
-// call counts from its scheduled time, so a stalled server does not get fewer requests.
+// Paced sends perSecond requests per second and does not wait for answers, like independent callers. The duration of a
+// call starts at its scheduled time. So a slow server does not get fewer requests.
 func Paced(ctx context.Context, perSecond float64, span time.Duration, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	step := time.Duration(float64(time.Second) / perSecond)
@@ -86,7 +87,7 @@ func Paced(ctx context.Context, perSecond float64, span time.Duration, call Call
 	return s.done(began)
 }
 
-// Bursts sends size requests at once, and repeats when all are answered.
+// Bursts sends size requests at once. When all of them are answered, it sends the next burst.
 func Bursts(ctx context.Context, rounds, size int, call Call) *Sample {
 	s, began := &Sample{}, time.Now()
 	for round := range rounds {
@@ -106,10 +107,11 @@ func Bursts(ctx context.Context, rounds, size int, call Call) *Sample {
 	return s.done(began)
 }
 
-// Refusals counts refused requests whose answer has a Retry-After.
+// Refusals counts refused requests whose answer contains a Retry-After.
 type Refusals struct{ count atomic.Int64 }
 
-// Allow returns a call that repeats a refused request after its Retry-After. A refusal without Retry-After is an error.
+// Allow returns a Call that waits for Retry-After and repeats a refused request. A refusal without Retry-After is an
+// error.
 func (r *Refusals) Allow(call Call) Call {
 	return func(ctx context.Context, n int) error {
 		for {
@@ -132,10 +134,11 @@ func (r *Refusals) Allow(call Call) Call {
 	}
 }
 
-// Count returns the number of refusals with a Retry-After.
+// Count returns the number of refusals that contained a Retry-After.
 func (r *Refusals) Count() int64 { return r.count.Load() }
 
-// At returns a percentile of the times in milliseconds: the given share of the calls was answered within this time.
+// At returns a percentile of the times in milliseconds. For example, At(0.99) is the time within which 99 percent of
+// the calls were answered.
 func (s *Sample) At(share float64) float64 {
 	if len(s.Times) == 0 {
 		return 0

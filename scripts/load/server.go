@@ -19,24 +19,24 @@ import (
 	"time"
 )
 
-// token is the administrator's token on every server started here.
+// token is the administrator's token of every server that this package starts.
 const token = "load-0123456789abcdef0123456789abcdef"
 
-// Options configures a server. If Data is empty, the server uses a directory that is removed at the end.
+// Options configures a server. If Data is empty, the server uses a temporary directory that is removed at the end.
 type Options struct {
 	Binary    string
 	Data      string
-	Temporary string // TMPDIR of the server; "" means that of this process
+	Temporary string // TMPDIR of the server; "" means the TMPDIR of this process
 	Flags     []string
 }
 
 // Server is a server in a separate process.
 type Server struct {
 	Client
-	Ready time.Duration // time from the start until /ready succeeds
+	Ready time.Duration // time from the start until /ready answers with success
 
 	process *exec.Cmd
-	own     string // removed at the end, "" for nothing
+	own     string // directory that is removed at the end; "" for none
 	drained chan struct{}
 	output  lines
 }
@@ -108,7 +108,8 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// read finds the address in the server's output, and keeps reading so that the server never blocks.
+// read searches the server's output for its address. It then continues to read, so that the server never blocks while
+// it writes.
 func (s *Server) read(output io.ReadCloser, found chan<- string) {
 	defer close(s.drained)
 	defer output.Close()
@@ -132,7 +133,8 @@ func (s *Server) Output() string { return s.output.String() }
 // Stop requests the server to stop and waits until it has ended.
 func (s *Server) Stop() error { return s.end(syscall.SIGTERM) }
 
-// Kill kills the server with SIGKILL. It returns when the child processes that have the server's output open have ended too.
+// Kill kills the server with SIGKILL. The server's child processes may have its output open. Kill returns when these
+// processes have ended too.
 func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 
 func (s *Server) end(signal syscall.Signal) error {
@@ -148,7 +150,7 @@ func (s *Server) end(signal syscall.Signal) error {
 	return err
 }
 
-// lines holds the last lines of the server's output.
+// lines keeps the last lines of the server's output.
 type lines struct {
 	mu   sync.Mutex
 	kept []string

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// ticks is USER_HZ, the number of clock ticks per second in the times of /proc. It is always 100 on Linux.
+// ticks is USER_HZ, the number of clock ticks per second in the times of /proc. On Linux it is always 100.
 const ticks = 100
 
-// Tree is a process with its descendants.
+// Tree describes the resources of a process and its descendants.
 type Tree struct {
 	Pids []int
-	CPU  time.Duration // includes processes that ended and were waited for
-	PSS  int64         // bytes; shared pages count once
+	CPU  time.Duration // also counts child processes that have ended and were waited for
+	PSS  int64         // proportional set size in bytes, which counts shared pages once
 }
 
-// LookAt reads a process and its descendants. It omits processes that end meanwhile.
+// LookAt reads the resources of a process and its descendants. It omits processes that end in the meantime.
 func LookAt(pid int) Tree {
 	t := family(pid)
 	for _, pid := range t.Pids {
@@ -29,7 +29,7 @@ func LookAt(pid int) Tree {
 	return t
 }
 
-// family is like LookAt, but without the memory, which is slow to read.
+// family is like LookAt, but omits the memory, because reading it is slow.
 func family(pid int) Tree {
 	children, cpu := processes()
 	t := Tree{Pids: []int{pid}}
@@ -42,8 +42,8 @@ func family(pid int) Tree {
 	return t
 }
 
-// Watch sums the CPU time of this process and its descendants until the returned function is called. It samples twice a
-// second, because the CPU time of a browser's child processes is lost when the browser exits without waiting for them.
+// Watch measures the CPU time of this process and its descendants until the returned function is called. It reads the
+// times twice per second. A browser exits without waiting for its child processes, and then their CPU time is lost.
 func Watch() func() time.Duration {
 	stop, told := make(chan struct{}), make(chan time.Duration)
 	go func() {
@@ -73,8 +73,8 @@ func Watch() func() time.Duration {
 	}
 }
 
-// Born returns a value that distinguishes a process from a later one with the same ID, or "" if there is none. A zombie
-// counts as ended.
+// Born returns a value that distinguishes a process from a later process with the same ID. It returns "" if the process
+// does not exist. A zombie counts as ended.
 func Born(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -88,19 +88,20 @@ func Born(pid int) string {
 	return fields[19]
 }
 
-// Parent returns the parent of a process, 0 if the process has ended.
+// Parent returns the process ID of a process's parent, or 0 if the process has ended.
 func Parent(pid int) int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it may have ended
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // the process may have ended
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 2 {
 		return 0
 	}
-	parent, _ := strconv.Atoi(fields[1]) // the kernel writes a number
+	parent, _ := strconv.Atoi(fields[1]) // this field is always a number
 	return parent
 }
 
-// processes reads /proc. It returns the children of each process, and its CPU time including that of its ended children.
+// processes reads /proc. It returns the children of each process, and the CPU time of each process including its ended
+// children.
 func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	children, cpu = map[int][]int{}, map[int]time.Duration{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -110,7 +111,7 @@ func processes() (children map[int][]int, cpu map[int]time.Duration) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		_, rest, _ := strings.Cut(string(text), ") ") // the command before it may contain any character
+		_, rest, _ := strings.Cut(string(text), ") ") // the command name before this position may contain any character
 		fields := strings.Fields(rest)
 		if len(fields) < 15 {
 			continue
@@ -128,7 +129,7 @@ func processes() (children map[int][]int, cpu map[int]time.Duration) {
 // PSS returns a process's proportional share of memory in bytes.
 func PSS(pid int) int64 { return field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:") }
 
-// field reads a line of "Name:   123 kB".
+// field returns the number in a line of the form "Name:   123 kB".
 func field(path, name string) int64 {
 	file, err := os.Open(path)
 	if err != nil {
@@ -154,7 +155,7 @@ func Busy() time.Duration {
 	line, _, _ := strings.Cut(string(text), "\n")
 	var busy time.Duration
 	for i, field := range strings.Fields(line) {
-		if n, err := strconv.ParseInt(field, 10, 64); err == nil && i != 4 && i != 5 && i < 9 { // skip idle and iowait; guest times are counted twice
+		if n, err := strconv.ParseInt(field, 10, 64); err == nil && i != 4 && i != 5 && i < 9 { // skips idle and iowait, and the guest times, which other fields already contain
 			busy += time.Duration(n) * time.Second / ticks
 		}
 	}

@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// answerTimeout is the maximum wait for an answer.
+	// answerTimeout is the maximum time to wait for an answer.
 	answerTimeout = 2 * time.Minute
-	// kept is the maximum idle time of a connection that is reused. After a longer time, the server may have closed it.
+	// kept is the maximum time for which a reused connection was idle. After a longer time, the server may have closed the
+	// connection.
 	kept = 5 * time.Second
 )
 
-// wire is an HTTP client that uses little CPU time, because it shares the machine with the measured server. The client of
-// net/http uses two goroutines per connection and a timer per request.
+// wire is an HTTP client that uses little CPU time, because it runs on the same machine as the measured server. The
+// client of net/http uses two goroutines per connection and a timer per request.
 type wire struct {
 	host string
 
 	mu   sync.Mutex
-	free []*line // the most recently used is last
+	free []*line // idle connections; the most recently used connection is last
 }
 
-// line is a connection. One caller uses it at a time.
+// line is a connection to the server. Only one caller uses it at a time.
 type line struct {
 	net.Conn
 	answers *bufio.Reader
@@ -36,13 +37,13 @@ type line struct {
 	used    time.Time
 }
 
-// Post sends JSON with the cheap client for measurements. It returns a *Refusal for any status other than 2xx. A cancelled
-// context does not interrupt it.
+// Post sends JSON with the client wire. It returns a *Refusal for any status other than 2xx. Cancelling the context
+// does not interrupt the call.
 func (c Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	return c.wire.post(ctx, path, body)
 }
 
-// newWire returns a wire without connections.
+// newWire returns a wire that has no connections yet.
 func newWire(base string) *wire { return &wire{host: strings.TrimPrefix(base, "http://")} }
 
 func (w *wire) post(ctx context.Context, path string, body []byte) ([]byte, error) {

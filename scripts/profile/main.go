@@ -1,5 +1,5 @@
-// Command profile records CPU and allocation profiles of a server under load, and prints the top functions. The
-// profiles cover the server process, without the programs in the sandbox.
+// Command profile records CPU and allocation profiles of a server under load. It prints the functions with the largest
+// shares. The profiles cover the server process but not the programs in the sandbox.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run(ctx context.Context, binary, out string, seconds, clients int) (err err
 			return err
 		}
 		ask := server.Checked(p)
-		load.Closed(ctx, clients, time.Second, ask) // warm-up: cold starts are not measured here
+		load.Closed(ctx, clients, time.Second, ask) // warms up the server, because this command does not measure cold starts
 		if err := take(ctx, pprof, filepath.Join(out, p.Language+".before"), "/debug/pprof/allocs"); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func heading(text string) error {
 	return err
 }
 
-// take saves a profile.
+// take downloads a profile from the server and saves it.
 func take(ctx context.Context, pprof load.Client, file, path string) error {
 	profile, err := pprof.Call(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -98,7 +98,7 @@ func top(ctx context.Context, args ...string) error {
 	return pprof.Run()
 }
 
-// freeAddress returns an address that was free a moment ago.
+// freeAddress returns an address whose port was free a moment ago.
 func freeAddress(ctx context.Context) (string, error) {
 	var l net.ListenConfig
 	listener, err := l.Listen(ctx, "tcp", "127.0.0.1:0")

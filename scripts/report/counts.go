@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Counts holds the results of one test runner. Each runner appends its counts to a file as one line of JSON.
+// Counts holds the results of one test runner. Each runner appends its counts to a file, as one line of JSON.
 type Counts struct {
 	Name     string    `json:"name"`
 	Passed   int       `json:"passed"`
@@ -16,20 +16,21 @@ type Counts struct {
 	Skipped  int       `json:"skipped"`
 	Failures []Failure `json:"failures,omitempty"`
 	Skips    []string  `json:"skips,omitempty"`
-	// Unstable lists tests that failed and then passed when they were run again alone. They count as passed.
+	// Unstable lists tests that failed first and passed when they were run again alone. They count as passed.
 	Unstable []Failure `json:"unstable,omitempty"`
-	// Races holds the reports of the race detector, which fail every test that runs at the time.
+	// Races holds the reports of the race detector. A data race fails every test that runs at that time.
 	Races []string `json:"races,omitempty"`
-	// Command starts the runner. The arguments that choose one test follow it.
+	// Command is the command line of the runner. The arguments that select one test follow it.
 	Command []string `json:"command,omitempty"`
 }
 
-// Failure is one test that failed, or a package or file that failed outside a test.
+// Failure describes one failed test. It may also describe a package or a file that failed outside of a test.
 type Failure struct {
 	Title string `json:"title"`
-	// Why holds the first lines of the failure's output.
+	// Why holds the first meaningful lines of the failure's output.
 	Why string `json:"why,omitempty"`
-	// Rerun holds the arguments that choose this test. It is empty if running it again is pointless, as after a failed build.
+	// Rerun holds the arguments that select this test. It is empty if running the test again is useless, for example after
+	// a failed build.
 	Rerun []string `json:"rerun,omitempty"`
 }
 
@@ -69,11 +70,12 @@ func readCounts(file string) ([]Counts, error) {
 	return all, lines.Err()
 }
 
-// mostRaces is the maximum number of printed race reports. The same race is often reported for several tests.
+// mostRaces is the maximum number of race reports that are printed. Several tests often report the same race.
 const mostRaces = 3
 
-// printTotal lists every failure, skip and unstable test, and ends with one line of sums. In CI a skipped test is a failure:
-// CI machines can install all that tests need, and otherwise nobody would notice that a test no longer runs.
+// printTotal lists every failed, skipped and unstable test. The last line contains the sums. In CI a skipped test
+// counts as a failure: CI machines can install all that tests need, and otherwise nobody would notice that a test no
+// longer runs.
 func printTotal(file string, out io.Writer, ci bool) error {
 	all, err := readCounts(file)
 	if err != nil {

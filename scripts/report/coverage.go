@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// block is one block of statements in a coverage profile. Several test binaries report the same block. It is covered if any
-// of them executed it.
+// block is one block of statements in a coverage profile. Several test binaries may report the same block. The block is
+// covered if at least one of them executed it.
 type block struct {
 	statements int
 	covered    bool
@@ -22,7 +22,8 @@ type block struct {
 // leastOfRequired is the minimum statement coverage, in percent, of a package that is a security boundary.
 const leastOfRequired = 90.0
 
-// coverageRequired lists the packages that separate untrusted data from the rest of the server.
+// coverageRequired lists the packages that are a security boundary: they separate untrusted data from the rest of the
+// server.
 func coverageRequired() []string {
 	return []string{
 		"internal/jcs", "internal/hostpattern", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",
@@ -30,8 +31,8 @@ func coverageRequired() []string {
 	}
 }
 
-// printCoverage prints the statement coverage of each package and the total. A security boundary below the minimum or
-// missing in the profile is an error.
+// printCoverage prints the statement coverage of each package and of all packages. It returns an error if a security
+// boundary is below the minimum or missing in the profile.
 func printCoverage(profile string, coverageRequired []string, out io.Writer) error {
 	in, err := os.Open(profile)
 	if err != nil {

@@ -21,14 +21,15 @@ type goEvent struct {
 	FailedBuild string
 }
 
-// goRun is the state of the packages while their events are read.
+// goRun collects the results of the packages while their events are read.
 type goRun struct {
-	results map[string]map[string]string // package, test: pass, fail or skip
-	output  map[string][]string          // output of a test, a package or a build
+	results map[string]map[string]string // result (pass, fail or skip) by package and test
+	output  map[string][]string          // output by test, package or build
 	counts  Counts
 }
 
-// readGo prints one line per package, the output of failures and the reasons of skipped tests.
+// readGo reads the events of `go test -json`. It prints one line per package, the output of failures and the reasons of
+// skipped tests.
 func readGo(in io.Reader, out io.Writer) (Counts, error) {
 	run := goRun{results: map[string]map[string]string{}, output: map[string][]string{}, counts: Counts{Name: "go"}}
 	lines := bufio.NewReader(in)
@@ -49,7 +50,7 @@ func readGo(in io.Reader, out io.Writer) (Counts, error) {
 func (r *goRun) line(line string, out io.Writer) {
 	var event goEvent
 	if err := json.Unmarshal([]byte(line), &event); err != nil {
-		fmt.Fprint(out, line) // plain output of a tool such as the linker
+		fmt.Fprint(out, line) // the line is plain output of a tool such as the linker
 		return
 	}
 	key := event.Package + " " + event.Test
@@ -70,7 +71,8 @@ func (r *goRun) line(line string, out io.Writer) {
 	}
 }
 
-// finish counts a package. A test that only groups subtests is not counted, unless it failed itself.
+// finish counts the tests of a package. It does not count a test that only groups subtests, unless that test failed
+// itself.
 func (r *goRun) finish(event goEvent, out io.Writer) {
 	tests := r.results[event.Package]
 	pkg := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
@@ -107,7 +109,7 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 		}
 	}
 	if event.Action == "fail" && r.counts.Failed == failed {
-		// The build failed, or the process died outside a test.
+		// The build failed, or the process ended outside of a test.
 		r.counts.Failed++
 		text := strings.Join(r.output["build "+event.FailedBuild], "") + strings.Join(r.output[event.Package+" "], "")
 		fmt.Fprintf(out, "--- %s\n%s", pkg, text)
@@ -124,14 +126,14 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 		}
 		r.counts.Failures = append(r.counts.Failures, Failure{pkg, whyGo(text), again})
 	}
-	if event.Action != "skip" { // a package without tests
+	if event.Action != "skip" { // the package has no tests
 		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, pkg, len(tests), event.Elapsed)
 	}
 	maps.DeleteFunc(r.output, func(name string, _ []string) bool { return strings.HasPrefix(name, event.Package+" ") })
 }
 
-// goRerun selects one test of a package, or the whole package if it died outside a test. A subtest runs with its
-// parent, since it may depend on the parent's set-up.
+// goRerun returns the arguments that select one test of a package. If the process ended outside of a test, they select
+// the whole package. A subtest runs with its parent, because it may depend on the parent's set-up.
 func goRerun(pkg, name string) []string {
 	if name == "" {
 		return []string{pkg}
@@ -140,7 +142,7 @@ func goRerun(pkg, name string) []string {
 	return []string{"-run", "^" + root + "$", pkg}
 }
 
-// measured is the prefix of output lines in which a test reports a measured value. Such lines are always shown, so that a
+// measured is the prefix of output lines in which a test reports a measured value. Such lines are always printed. So a
 // person notices a value that gets worse but is still within its limit.
 const measured = "measured: "
 
@@ -154,7 +156,7 @@ func childrenOf(name string, tests map[string]string) []string {
 	return actions
 }
 
-// reason returns the reason that a skipped test has printed, without file and line number.
+// reason returns the reason with which a test was skipped, without file and line number.
 func reason(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if _, why, ok := strings.Cut(line, ".go:"); ok {

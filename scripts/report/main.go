@@ -1,6 +1,6 @@
-// Command report reads the output of the test runners and prints it in one format: failures in full and everything else
-// in a line. It sums passed, failed and skipped tests. It prints the statement coverage of each package and the state
-// of the Studio's acceptance statements.
+// Command report reads the output of the test runners and prints it in one format: failures in full and every other
+// result in one line. It sums passed, failed and skipped tests. It also prints the statement coverage of each package,
+// and which acceptance statements of the Studio have passing tests.
 package main
 
 import (

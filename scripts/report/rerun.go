@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// mostReruns is the maximum number of failed tests that are run again. More failures mean that the build or the machine is
-// broken. A data race makes every test fail that runs at the time, so such failures have a higher maximum, mostDuringRace.
+// mostReruns is the maximum number of failed tests that are run again. If more tests fail, the build or the machine is
+// broken. A data race fails every test that runs at that time, so such failures have a higher maximum, mostDuringRace.
 const (
 	mostReruns     = 12
 	mostDuringRace = 150
 )
 
-// rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One
-// unstable test then no longer rejects a change, but its name is visible.
+// rerun runs each failed test once more, one at a time. It moves the tests that pass to the unstable tests. So one
+// unstable test does not reject a change, but its name is printed.
 func rerun(file string, out io.Writer) error {
 	all, err := readCounts(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func rerun(file string, out io.Writer) error {
 	return os.Rename(temp, file)
 }
 
-// duringRace reports whether a test failed only because a data race was found while it ran.
+// duringRace reports whether a test failed only because a data race was found while the test ran.
 func (f Failure) duringRace() bool {
 	return strings.HasSuffix(f.Why, ": race detected during execution of test") && strings.Count(f.Why, "\n") == 1
 }
@@ -83,8 +83,8 @@ func rerunOf(c *Counts, out io.Writer) {
 	c.Failures = left
 }
 
-// passesAlone runs one test and reports whether it passes. vitest exits with 0 even if no test matches the name, so its
-// report must also show a passed test.
+// passesAlone runs one test and reports whether it passes. vitest exits with 0 even if no test matches the name. So the
+// report of vitest must also contain a passed test.
 func passesAlone(command, choice []string, out io.Writer) error {
 	args := slices.Concat(command, choice)
 	vitest := slices.Contains(command, "vitest")
@@ -108,8 +108,8 @@ func passesAlone(command, choice []string, out io.Writer) error {
 	return nil
 }
 
-// vitestRerun selects one test by its file and full name, or the whole file. vitest reads a name as a regular
-// expression.
+// vitestRerun returns the arguments that select one test by its file and full name, or a whole file. vitest interprets
+// a name as a regular expression.
 func vitestRerun(file, fullName string) []string {
 	args := []string{filepath.Base(file)}
 	if fullName != "" {

@@ -15,17 +15,18 @@ import (
 
 const (
 	lastStatement = 50
-	// foreignStatement is the statement about all browser tests together: it holds if none of their pages misbehaves.
+	// foreignStatement is the ID of the statement about all browser tests together. The statement is true if none of their
+	// pages misbehaves.
 	foreignStatement = "A46"
 )
 
-// unbuilt lists statements about screens whose server side does not exist yet.
+// unbuilt lists statements about screens for which the server has no API yet.
 func unbuilt() []string { return []string{"A43", "A45"} }
 
-// statementIDs matches the statements at the start of a test title, as in "A46 A47 every screen …".
+// statementIDs matches the IDs of statements at the start of a test title, as in "A46 A47 every screen …".
 var statementIDs = regexp.MustCompile(`^(?:A\d\d )+`)
 
-// tally holds the counts of the watched pages and the accessibility checks of the browser tests.
+// tally counts the pages that the browser tests watched and the accessibility checks.
 type tally struct {
 	Sessions int `json:"sessions"`
 	Screens  int `json:"screens"`
@@ -34,7 +35,7 @@ type tally struct {
 	Policy   int `json:"policy"`
 }
 
-// printStatements prints the number of statements with a passing test, the statements without one, and the tally.
+// printStatements prints how many statements have a passing test, the statements that have none, and the tally.
 func printStatements(result, tallied string, out io.Writer) error {
 	report, err := parseVitest(result)
 	if err != nil {
@@ -44,7 +45,7 @@ func printStatements(result, tallied string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	held := map[string]bool{} // statements that have tests; true if all of their tests passed
+	held := map[string]bool{} // by statement that has tests: true if all of them passed
 	for _, file := range report.TestResults {
 		for _, test := range file.AssertionResults {
 			for _, title := range append(test.AncestorTitles, test.Title) {
@@ -80,7 +81,7 @@ func printStatements(result, tallied string, out io.Writer) error {
 	return nil
 }
 
-// readTally sums the lines of the browser tests, one per session and check.
+// readTally adds up the lines that the browser tests wrote, one line per session and check.
 func readTally(file string) (tally, error) {
 	var sum tally
 	in, err := os.Open(file)

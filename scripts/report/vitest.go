@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// vitestReport is the relevant part of vitest's JSON report.
+// vitestReport contains the fields of vitest's JSON report that this command uses.
 type vitestReport struct {
 	TestResults []struct {
 		Name             string `json:"name"`
@@ -21,7 +21,7 @@ type vitestReport struct {
 			Title          string   `json:"title"`
 			FullName       string   `json:"fullName"`
 			Status         string   `json:"status"`
-			// FailureMessages are messages followed by a stack, with terminal colours.
+			// FailureMessages are error messages with a stack trace. They contain terminal colours.
 			FailureMessages []string `json:"failureMessages"`
 		} `json:"assertionResults"`
 	} `json:"testResults"`
@@ -32,7 +32,7 @@ func readVitest(name, file, code string) (Counts, error) {
 	counts := Counts{Name: name}
 	report, err := parseVitest(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		// The runner died without a report: that is a failure, not an absence of tests.
+		// The runner ended without a report. That is a failure; it does not mean that there are no tests.
 		counts.Failed, counts.Failures = 1, []Failure{{Title: name + ": no report was written"}}
 		return counts, nil
 	}
@@ -51,7 +51,7 @@ func readVitest(name, file, code string) (Counts, error) {
 				counts.Failed++
 				said := strings.Join(test.FailureMessages, "\n")
 				counts.Failures = append(counts.Failures, Failure{title + place(said, path), whyVitest(said), vitestRerun(result.Name, strings.TrimSpace(test.FullName))})
-			default: // skipped, pending, todo, disabled
+			default: // the status is skipped, pending, todo or disabled
 				counts.Skipped++
 				counts.Skips = append(counts.Skips, title)
 			}
@@ -67,7 +67,7 @@ func readVitest(name, file, code string) (Counts, error) {
 	return counts, nil
 }
 
-// place returns the line number in the test's own file from a stack trace, which may begin in other files.
+// place returns the line number of a failure in the test's own file. The stack trace may begin in other files.
 func place(stack, file string) string {
 	_, after, found := strings.Cut(stack, "/"+file+":")
 	line, _, more := strings.Cut(after, ":")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Limits of the reason that is printed under each failure at the end. Often only the end of a long output is stored, so the
-// reason must be there, but short.
+// These constants limit the reason that is printed at the end under each failure. Often only the end of a long output
+// is stored. So the reason must be at the end, and it must be short.
 const (
 	whyLines = 2
 	whyWidth = 200
@@ -14,15 +14,15 @@ const (
 
 var (
 	ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	// goWhy matches a message of a test or the compiler, a crash of a Go program, or a data race.
+	// goWhy matches a message of a test or of the compiler, a crash of a Go program, or a data race.
 	goWhy = regexp.MustCompile(`^\s*\S+\.go:\d+:|^\s*(panic|fatal error): |DATA RACE`)
-	// goLog matches the title of a server's log, which is printed after the reason of a failure.
+	// goLog matches the title of a server's log. The log is printed after the reason of a failure.
 	goLog = regexp.MustCompile(`^\s*\S+\.go:\d+: the server's log:$`)
 	// goRace matches a line with a code location in the report of a data race.
 	goRace = regexp.MustCompile(`^\s+\S+\.go:\d+ \+0x`)
 )
 
-// why selects the first meaningful lines for display under a failure's name.
+// why returns the first meaningful lines of an output. They are printed under the name of the failure.
 func why(text string, says func(line string) bool) string {
 	var found strings.Builder
 	left := whyLines
@@ -55,7 +55,7 @@ func whyGo(text string) string {
 }
 
 // races returns the reports of the race detector in an output, each without its frame of equals signs. The detector
-// writes a report into the output of any test that runs at the time, also one that passes.
+// writes a report into the output of any test that runs at that time, even if the test passes.
 func races(text string) []string {
 	var found []string
 	for {
@@ -68,7 +68,8 @@ func races(text string) []string {
 	}
 }
 
-// whyVitest returns the first lines of a vitest failure. It omits the location, which the failure's name contains.
+// whyVitest returns the first lines of a vitest failure. It omits the location, because the name of the failure
+// contains it.
 func whyVitest(text string) string {
 	return why(text, func(line string) bool {
 		line = strings.TrimSpace(line)

@@ -1,4 +1,4 @@
-"""Tells schemathesis the facts about this API that its description cannot express."""
+"""Tells schemathesis facts about the API that the OpenAPI document cannot express."""
 import gzip
 import io
 import tarfile
@@ -8,7 +8,8 @@ import schemathesis
 
 @schemathesis.serializer("application/gzip")
 def archive(ctx, value):
-    """Sends a generated value as a file in a gzipped tar, so that the archive can be read and its content is wrong."""
+    """Sends a generated value as a file in a gzipped tar. So the server can read the archive, but the content of the
+    archive is wrong."""
     content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:

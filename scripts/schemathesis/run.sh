@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests the API of bin/atelier against its own description with schemathesis and all checks: run.sh [long]. The short form
-# takes under two minutes on two processors, the long form up to FUZZTIME (default: 10m). Exit code 77: not installed here.
+# Tests the API of bin/atelier against its OpenAPI document. It uses schemathesis with all checks. Usage: run.sh [long].
+# The short form takes less than two minutes on two CPU cores. The long form takes up to FUZZTIME (default: 10m). The
+# exit code is 77 if schemathesis is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 version=4.32.5
@@ -29,7 +30,7 @@ url=http://127.0.0.1:$port
 env -i PATH="$PATH" HOME="$work" ATELIER_TOKEN="$token" bin/atelier serve --listen "127.0.0.1:$port" --data "$work/data" >"$work/log" 2>&1 &
 server=$!
 python3 - "$url" "$token" <<'PY' || { tail -n 20 "$work/log" >&2; exit 1; }
-# Waits for the server and creates the objects that the examples of the description name.
+# Waits for the server, and creates the objects that the examples in the OpenAPI document use.
 import json, sys, time, urllib.error, urllib.request
 
 url, token = sys.argv[1:]

@@ -24,20 +24,20 @@ type batch struct {
 	runs   atomic.Int64
 
 	mu     sync.Mutex
-	ends   map[string]int // by status
+	ends   map[string]int // number of runs by status
 	kills  []kill
-	killed int // number of runs whose answer says that their process was killed
-	cut    int // runs that the server answered as interrupted
+	killed int // number of runs whose answer says that the run's process was killed
+	cut    int // number of runs that the server reported as interrupted
 	wrong  int
-	first  []error // the first few
+	first  []error // the first few errors
 }
 
-// kill is one process that was killed from outside with its descendants.
+// kill describes one killing of a process and its descendants.
 type kill struct {
 	at    time.Time
-	may   int  // maximum number of runs that the kill may have ended: one per process of the jail
-	ended int  // number of answers that are explained by this kill
-	idle  bool // no run executed at the time, so no answer may be explained by it
+	may   int  // maximum number of runs that the kill may have ended: the number of processes in the sandbox
+	ended int  // number of answers that this kill explains
+	idle  bool // no run executed at that time, so this kill explains no answer
 }
 
 func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
@@ -49,7 +49,7 @@ func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
 	return &batch{server: server, ends: map[string]int{}}, nil
 }
 
-// work runs the clients until the number of runs or the time is reached.
+// work runs the clients until the given number of runs or the given time is reached.
 func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
@@ -74,8 +74,8 @@ func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	killer.Wait()
 }
 
-// one executes the nth run. Of a hundred runs, eighty are simple, a reader follows four, two are cancelled, and the others
-// fail in some way.
+// one executes the nth run. Of a hundred runs, eighty are simple, four have a reader, two are cancelled, and the others
+// fail in different ways.
 func (c *batch) one(ctx context.Context, n int) {
 	hello, troubles := load.Hello(), troubles()
 	began := time.Now()
@@ -175,14 +175,15 @@ const lostContact = "lost contact with the program while it ran"
 
 // toldOfKill reports whether an answer says that the process of the run was killed.
 func toldOfKill(err error) bool {
-	const command = "(exit code 137)" // a shell whose command was killed ends with this code
+	const command = "(exit code 137)" // exit code of a shell whose command was killed
 	return slices.ContainsFunc([]string{"The worker ended unexpectedly.", "killed by signal 9", command, lostContact}, func(words string) bool {
 		return strings.Contains(err.Error(), words)
 	})
 }
 
-// note counts a run with an unexpected answer. The answer is correct if it says that a process was killed, a kill happened
-// while the run executed, and that kill does not already explain as many answers as it can. Otherwise it is an error.
+// note counts a run with an unexpected answer. The answer is correct if it says that a process was killed and a kill
+// happened during the run. But one kill may explain only a limited number of answers. Every other unexpected answer is
+// an error.
 func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
@@ -206,7 +207,8 @@ func (c *batch) note(began time.Time, err error) {
 	}
 }
 
-// cause returns the index of the last kill since began that can explain one more answer, -1 if there is none.
+// cause returns the index of the last kill since began that can explain one more answer. It returns -1 if there is
+// none.
 func (c *batch) cause(began time.Time) int {
 	for i := len(c.kills) - 1; i >= 0 && began.Before(c.kills[i].at); i-- {
 		if c.kills[i].ended < c.kills[i].may {
@@ -216,7 +218,7 @@ func (c *batch) cause(began time.Time) int {
 	return -1
 }
 
-// kill kills a random child process of the server about four times in the span.
+// kill kills a random child process of the server, about four times in the given time.
 func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	for {
 		select {
@@ -228,8 +230,8 @@ func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	}
 }
 
-// killOne kills a random descendant of the server. It stops the process before it counts the processes of the jail, so that
-// the process starts no further ones.
+// killOne kills a random descendant of the server. It first stops the process, so that the process starts no children.
+// Then it counts the processes of the sandbox.
 func (c *batch) killOne(idle bool) {
 	pids := load.LookAt(c.server.Pid()).Pids[1:]
 	if len(pids) == 0 {
@@ -248,11 +250,11 @@ func (c *batch) killOne(idle bool) {
 	defer c.mu.Unlock()
 	one.at = time.Now()
 	c.kills = append(c.kills, one)
-	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended
 }
 
-// jailOf returns the child process of the server from which a process descends. This is the first process of a jail: if it
-// ends, the whole jail ends.
+// jailOf returns the first process of the sandbox to which a process belongs. This process is a child of the server. If
+// it ends, the whole sandbox ends.
 func (c *batch) jailOf(pid int) int {
 	for {
 		parent := load.Parent(pid)
@@ -263,7 +265,8 @@ func (c *batch) jailOf(pid int) int {
 	}
 }
 
-// records checks that the number of runs recorded as interrupted equals the number of runs answered as interrupted.
+// records checks that the number of runs that are recorded as interrupted equals the number of runs that were answered
+// as interrupted.
 func (c *batch) records(ctx context.Context) error {
 	found := 0
 	for cursor := ""; ; {

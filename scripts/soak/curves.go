@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// curves holds the samples of a soak test, oldest first.
+// curves holds all samples of a soak test, oldest first.
 type curves []sample
 
-// settling determines the samples at the start that are ignored, because caches and pools are still filling up.
-const settling = 4 // one in four
+// settling is the divisor for the number of samples at the start that are ignored. During these samples, caches and
+// pools are still filling up.
+const settling = 4 // ignores one sample in four
 
-// print prints the curve of each resource. It returns an error if a resource grows.
+// print prints the curve of each resource. It returns an error if a resource has grown.
 func (c curves) print() error {
 	if len(c) < 8 {
 		return fmt.Errorf("%d samples are too few to detect growth; at least 8 are needed", len(c))
@@ -36,8 +37,8 @@ func (c curves) print() error {
 	return nil
 }
 
-// median returns the median of a resource. Unlike the mean, it is not affected by a single sample that was taken while a pool
-// was being refilled.
+// median returns the median of a resource. A single sample that was taken while a pool was being refilled affects the
+// mean but not the median.
 func (c curves) median(resource int) float64 {
 	var all []float64
 	for _, s := range c {
@@ -47,7 +48,7 @@ func (c curves) median(resource int) float64 {
 	return all[len(all)/2]
 }
 
-// line returns the curve of a resource as one line of text, scaled from zero to the maximum.
+// line returns the curve of a resource as one line of text. The scale is from zero to the maximum.
 func (c curves) line(resource int) string {
 	steps := []rune("▁▂▃▄▅▆▇█")
 	top := 0.0

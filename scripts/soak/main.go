@@ -1,6 +1,7 @@
 // Command soak stresses a server with runs in every language and with every outcome, and kills random processes of the
-// server's sandboxes. The answer to a run in a killed process must say so, and other runs must not be affected. At intervals
-// it waits until the server is idle and counts its resources, such as files and memory. A resource that grows is a leak.
+// server's sandboxes. The answer to a run in a killed process must say that the process was killed. Other runs must not
+// be affected. At intervals the command waits until the server is idle and counts its resources, such as files and
+// memory. A resource that grows is a leak.
 package main
 
 import (
@@ -31,10 +32,10 @@ func main() {
 	}
 }
 
-// samples is the number of times that a soak test counts the resources.
+// samples is the number of times that one soak test counts the resources.
 const samples = 24
 
-// counting is the approximate time until the server is idle and its resources are counted.
+// counting is the approximate time to wait until the server is idle and to count its resources.
 const counting = time.Second
 
 func run(ctx context.Context, binary string, span time.Duration, most int64) (err error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// resources lists the counted resources in the order of the table. slack is the growth that is not treated as a leak, in
+// resources lists the resources in the order of the table. slack is the growth that does not count as a leak, in
 // addition to ten percent.
 var resources = []struct {
 	name  string
@@ -25,7 +25,7 @@ var resources = []struct {
 	{"MB of live heap", 3}, {"MB of the server", 12}, {"MB of its workers", 24}, {"KB of disk per run", 1},
 }
 
-// sample is a count of each resource.
+// sample holds the amount of each resource at one time.
 type sample []float64
 
 func (s sample) String() string {
@@ -56,13 +56,13 @@ func look(ctx context.Context, server *load.Server, temporary, data string, runs
 	return sample{
 		float64(len(tree.Pids)), float64(descriptors), float64(strings.Count(string(mounts), "\n")), float64(cgroups(server.Pid())),
 		float64(files(temporary)), metrics["go_goroutines"],
-		metrics["go_memstats_next_gc_bytes"] / 2 / mega, // the collector lets the heap double before it runs again
+		metrics["go_memstats_next_gc_bytes"] / 2 / mega, // the collector runs when the heap has doubled, so half of this value is the heap in use
 		float64(own) / mega, float64(tree.PSS-own) / mega,
 		float64(size(data)) / 1024 / float64(max(runs, 1)),
 	}, nil
 }
 
-// idle waits until no run is executing and the pools have been stable for a while.
+// idle waits until no run is executing and the pools have not changed for a while.
 func idle(ctx context.Context, server *load.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -104,19 +104,19 @@ func entries(dir string) int {
 }
 
 func files(dir string) int {
-	n := -1 // do not count the group itself
+	n := -1 // the directory of the group itself is not counted
 	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
 	return n
 }
 
-// size returns the total size of the files below dir in bytes. It omits the write-ahead log of the database, whose size stops
-// growing at a limit.
+// size returns the total size in bytes of the files below dir. It omits the write-ahead log of the database, because
+// this log stops growing at a limit.
 func size(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "-wal") {
 			return nil
 		}
-		if info, err := entry.Info(); err == nil { // a file may be gone
+		if info, err := entry.Info(); err == nil { // another process may have removed the file
 			total += info.Size()
 		}
 		return nil
@@ -124,7 +124,7 @@ func size(dir string) (total int64) {
 	return total
 }
 
-// cgroups counts the control groups that this server created, by name, and their descendants.
+// cgroups counts the cgroups that this server created, and their descendants. It finds them by name.
 func cgroups(pid int) int {
 	n := 0
 	mark := "/atelier-" + strconv.Itoa(pid) + "-"

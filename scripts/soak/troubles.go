@@ -4,12 +4,12 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// nothing returns an empty input, for programs that need none.
+// nothing returns an empty input, for programs that need no input.
 func nothing(int) []byte { return []byte(`{}`) }
 
 // troubles returns programs that fail, take too long or write too much.
 func troubles() []load.Program {
-	hungry := map[string]int{"memoryBytes": 64 << 20, "timeoutMs": 300_000} // a busy machine is slow
+	hungry := map[string]int{"memoryBytes": 64 << 20, "timeoutMs": 300_000} // the limit is long, because a busy machine is slow
 	short, little := map[string]int{"timeoutMs": 150}, map[string]int{"outputBytes": 65536}
 	programs := []load.Program{
 		{Name: "hoards-py", Language: "python", Code: "def main(input, ctx):\n    return len(bytearray(200 << 20))\n", Limits: hungry, Status: "failed"},
@@ -30,14 +30,14 @@ func troubles() []load.Program {
 	return programs
 }
 
-// node returns a program that adds two numbers in Node.
+// node returns a program that adds two numbers in the runtime node.
 func node() load.Program {
 	p := load.Hello()[0]
 	p.Name, p.Runtime = "hello-node", "node"
 	return p
 }
 
-// endless returns the program to cancel.
+// endless returns a program that never ends, for runs that are cancelled.
 func endless() load.Program {
 	return complete(load.Program{Name: "endless-js", Language: "javascript", Code: "export default () => { for (;;) {} }\n", Status: "cancelled"})
 }

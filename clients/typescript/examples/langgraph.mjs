@@ -12,7 +12,7 @@ import { toLangChainTools } from 'atelier-client/langchain';
 const client = new Client(process.env.ATELIER_URL, process.env.ATELIER_TOKEN);
 const tools = await toLangChainTools(client, 'daily');
 
-/** Asks for the weather, then writes it in capitals, then answers. */
+/** Calls the weather tool first, then the tool that writes a text in capitals, and then answers. */
 function model({ messages }) {
   const last = messages.at(-1);
   const call = (name, args) => new AIMessage({ content: '', tool_calls: [{ id: name, name, args }] });

@@ -20,7 +20,7 @@ import type {
 } from './types.js';
 
 export interface RunOptions {
-  /** Lower limits than those of the version, for this run. */
+  /** Limits for this run. They can only lower the limits of the version. */
   limits?: LimitsBody;
   signal?: AbortSignal;
 }
@@ -33,25 +33,27 @@ export class Client {
     this.#transport = new Transport(url, token, options);
   }
 
-  /** Runs a version, such as weather@^1, and returns its output. Throws RunFailed and ApprovalNeeded. */
+  /** Runs a version, such as weather@^1, and returns the output of the program. Throws RunFailed and ApprovalNeeded. */
   async run<Output = unknown>(reference: string, input: unknown = {}, options: RunOptions = {}): Promise<Output> {
     const run = await this.execute(reference, input, options);
     if (run.status !== 'succeeded') throw new RunFailed(run);
     return run.output as Output;
   }
 
-  /** Runs a version and returns the record of the run, whether the program succeeded or not. Throws ApprovalNeeded. */
+  /**
+   * Runs a version and returns the record of the run. The program may have succeeded or failed. Throws ApprovalNeeded.
+   */
   execute(reference: string, input: unknown = {}, options: RunOptions = {}): Promise<RunAnswer> {
     const { agent, version } = split(reference);
     return this.#finished(`/code-agents/${agent}/execute`, { version, input, ...limitsOf(options) }, options);
   }
 
-  /** Runs a program that is sent along, without an agent. Throws ApprovalNeeded. */
+  /** Runs a program whose code is part of the request, without an agent. Throws ApprovalNeeded. */
   executeCode(program: InlineBody, options: Pick<RunOptions, 'signal'> = {}): Promise<RunAnswer> {
     return this.#finished('/execute', program, options);
   }
 
-  /** Starts a version and returns at once. Follow it with events(runId). */
+  /** Starts a run of a version and returns immediately. Read the events of the run with events(runId). */
   start(reference: string, input: unknown = {}, options: RunOptions = {}): Promise<Accepted> {
     const { agent, version } = split(reference);
     return this.#transport.json('POST', `/code-agents/${agent}/execute`, {
@@ -73,8 +75,8 @@ export class Client {
   }
 
   /**
-   * Yields the events of a run while it runs, after the event `from`. The last one is its result. If the connection is
-   * lost, it goes on after the last event.
+   * Yields the events of a run that follow the event `from`, until the run has ended. The last event is the result. If
+   * the connection is lost, the client connects again and continues after the last event.
    */
   async *events(runId: string, options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
     let from = options.from ?? 0;
@@ -86,25 +88,25 @@ export class Client {
           `/runs/${encodeURIComponent(runId)}/events?from=${String(from)}`,
           { headers: { accept: 'text/event-stream' }, signal: options.signal, endless: true },
         );
-        if (response.body === null || response.status === 204) return; // all events were read before
+        if (response.body === null || response.status === 204) return; // the client has received all events before
         for await (const event of readEvents(response.body)) {
           [from, idle] = [event.seq, 0];
           yield event;
           if (event.kind === 'result') return;
         }
       } catch (fault) {
-        if (options.signal?.aborted === true || !(fault instanceof TypeError)) throw fault; // a TypeError is a lost connection
+        if (options.signal?.aborted === true || !(fault instanceof TypeError)) throw fault; // fetch throws a TypeError if the connection is lost
       }
     }
     throw new Error(`The stream of run ${runId} ended before its result, after event ${String(from)}.`);
   }
 
-  /** Creates an agent with a draft. */
+  /** Creates an agent with the given draft. */
   create(agent: AgentBody): Promise<Agent> {
     return this.#transport.json('POST', '/code-agents', { body: agent, keyed: true });
   }
 
-  /** Publishes the draft of an agent as a version, or asks a person to approve that. */
+  /** Publishes the draft of an agent as a version, or requests an approval for that. */
   publish(agent: string, options: PublishBody = { bump: 'auto' }): Promise<Published | AwaitedPublication> {
     return this.#transport.json('POST', `/code-agents/${encodeURIComponent(agent)}/versions`, {
       body: options,
@@ -121,13 +123,13 @@ export class Client {
     });
   }
 
-  /** Returns the versions that references select now. A reference that selects none has an error. */
+  /** Returns the versions that references select now. If a reference selects no version, its entry has an error. */
   async resolve(...references: string[]): Promise<ResolvedReference[]> {
     const sent = { body: { references } };
     return (await this.#transport.json<{ items: ResolvedReference[] }>('POST', '/references/resolve', sent)).items;
   }
 
-  /** Reads a tool set with the versions that it pins. */
+  /** Reads a tool set and the versions that it pins. */
   toolSet(name: string): Promise<ToolSet> {
     return this.#transport.json('GET', `/tool-sets/${encodeURIComponent(name)}`);
   }
@@ -148,7 +150,7 @@ function limitsOf({ limits }: RunOptions): { limits?: LimitsBody } {
   return limits === undefined ? {} : { limits };
 }
 
-/** Splits weather@^1 into the agent, as part of an address, and the version. */
+/** Splits a reference such as weather@^1 into agent and version. The agent is encoded as a part of a URL. */
 function split(reference: string): { agent: string; version: string } {
   const at = reference.indexOf('@');
   return at < 0

@@ -1,12 +1,12 @@
 import type { Accepted, Detail, RunAnswer } from './types.js';
 
-/** The server refused a request. `code` is stable; `errors` lists wrong fields by JSON pointer. */
+/** The server refused a request. `code` is a stable error code. `errors` lists the wrong fields by JSON pointer. */
 export class AtelierError extends Error {
   override readonly name = 'AtelierError';
   readonly status: number;
   readonly code: string;
   readonly errors: Detail[];
-  /** The whole problem, which may have further members, such as currentRevision. */
+  /** The whole problem document. It may have additional members, such as currentRevision. */
   readonly problem: Readonly<Record<string, unknown>>;
 
   constructor(status: number, problem: Readonly<Record<string, unknown>>) {
@@ -18,10 +18,10 @@ export class AtelierError extends Error {
   }
 }
 
-/** The program did not succeed. `run` has its record, with error and logs. */
+/** The program did not succeed. `run` is the record of the run, with error and logs. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed';
-  /** Such as runtime_error, timeout or cancelled. */
+  /** The type of the error, such as runtime_error, timeout or cancelled. */
   readonly type: string;
   readonly run: RunAnswer;
 
@@ -33,7 +33,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** A person must approve the run first. It starts when they do; follow it with `events(runId)`. */
+/** A person must approve the run first. The run starts after the approval. Read its events with `events(runId)`. */
 export class ApprovalNeeded extends Error {
   override readonly name = 'ApprovalNeeded';
   readonly runId: string;

@@ -4,7 +4,7 @@ import type { Client } from './client.js';
 import { ApprovalNeeded, AtelierError, RunFailed } from './errors.js';
 
 /**
- * Returns the versions of a tool set, or given references, as tools of LangChain. A reference such as weather@^1 is
+ * Returns the versions of a tool set, or of given references, as LangChain tools. A reference such as weather@^1 is
  * resolved once, so a tool keeps its version.
  */
 export async function toLangChainTools(client: Client, set: string | string[]): Promise<DynamicStructuredTool[]> {
@@ -12,7 +12,7 @@ export async function toLangChainTools(client: Client, set: string | string[]): 
   return Promise.all(pinned.map((one) => toolOf(client, one)));
 }
 
-/** A version, and the name that a tool set gives it. Renaming the agent later changes neither. */
+/** A version with its name in a tool set. Both stay the same if the agent is renamed later. */
 interface Pinned {
   reference: string;
   name?: string;
@@ -48,7 +48,10 @@ async function toolOf(client: Client, { reference, name }: Pinned): Promise<Dyna
   });
 }
 
-/** Runs a tool. A model can act on a wrong input and on a failed program, so these are results; other faults are thrown. */
+/**
+ * Runs a tool. Errors about a wrong input or a failed program are returned as results, because a model can react to
+ * them. All other errors are thrown.
+ */
 async function call(
   client: Client,
   reference: string,

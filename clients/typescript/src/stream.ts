@@ -1,6 +1,6 @@
 import type { RunEvent } from './types.js';
 
-/** Reads the events of a stream of server-sent events. It returns when the stream ends. */
+/** Reads the events of a stream of server-sent events, until the stream ends. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let parts: string[] = [];
@@ -9,7 +9,8 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       const { done, value } = await reader.read();
       if (done) return;
       const lines = value.split('\n');
-      // Joining only complete lines keeps a long line, which comes in many chunks, from being copied for each chunk.
+      // Only complete lines are joined. Otherwise a long line, which arrives in many chunks, would be copied for each
+      // chunk.
       for (let i = 0; i < lines.length - 1; i++) {
         const line = [...parts, lines[i] ?? ''].join('');
         parts = [];
@@ -18,6 +19,6 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       parts.push(lines.at(-1) ?? '');
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // the connection may be lost already
+    await reader.cancel().catch(() => undefined); // the connection may already be lost
   }
 }

@@ -1,11 +1,14 @@
 import { AtelierError } from './errors.js';
 
 export interface Options {
-  /** How often a request is repeated that the server was too busy for, or that found no connection. Default: 3. */
+  /**
+   * Maximum number of times that a request is repeated, if the server was too busy or the connection failed. Default:
+   * 3.
+   */
   retries?: number;
-  /** Longest wait for an answer, in milliseconds. Streams of events may take longer. Default: 660000. */
+  /** Maximum time to wait for an answer, in milliseconds. It does not apply to streams of events. Default: 660000. */
   timeoutMs?: number;
-  /** Replaces the global fetch. */
+  /** Function that is called instead of the global fetch. */
   fetch?: typeof fetch;
 }
 
@@ -15,13 +18,15 @@ export interface Sent {
   signal?: AbortSignal | undefined;
   /** Sends an idempotency key, so that a repeated request acts only once. */
   keyed?: boolean;
-  /** The answer has no end in sight, so it has no time limit. */
+  /** The answer is a stream that may last long, so the request has no time limit. */
   endless?: boolean;
 }
 
 const longestWaitMs = 60_000;
 
-/** Sends requests to one server. It repeats a request that was not answered, and never sends the token elsewhere. */
+/**
+ * Sends requests to one server. It repeats a request that got no answer. It never sends the token to another address.
+ */
 export class Transport {
   readonly #base: string;
   readonly #token: string;
@@ -37,7 +42,7 @@ export class Transport {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
 
-  /** Sends a request and returns the answer. Refusals are errors of the type AtelierError. */
+  /** Sends a request and returns the answer. If the server refuses the request, it throws an AtelierError. */
   async send(method: string, path: string, sent: Sent = {}): Promise<Response> {
     const headers: Record<string, string> = { authorization: `Bearer ${this.#token}`, ...sent.headers };
     if (sent.body !== undefined) headers['content-type'] = 'application/json';
@@ -50,12 +55,12 @@ export class Transport {
         response = await this.#fetch(this.#base + path, {
           method,
           headers,
-          redirect: 'manual', // following one would send the token to another address
+          redirect: 'manual', // following a redirect would send the token to another address
           signal: this.#signal(sent),
           ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
         });
       } catch (fault) {
-        if (last || !repeatable || !(fault instanceof TypeError)) throw fault; // a TypeError is a lost connection
+        if (last || !repeatable || !(fault instanceof TypeError)) throw fault; // fetch throws a TypeError if the connection is lost
         await pause(backOffMs(attempt), sent.signal);
         continue;
       }
@@ -80,8 +85,8 @@ export class Transport {
 }
 
 /**
- * Returns how long a refusal asks to wait, or undefined if it does not help to repeat the request. A 409 with Retry-After
- * says that the first request with the same key is still in progress.
+ * Returns the delay after which a refused request may be repeated. It returns undefined if repeating the request is
+ * useless. A 409 with Retry-After means that the first request with the same key is still in progress.
  */
 function retryAfterMs(response: Response): number | undefined {
   const text = response.headers.get('retry-after') ?? '';
@@ -102,7 +107,7 @@ async function refusal(response: Response): Promise<AtelierError> {
   try {
     problem = JSON.parse(text);
   } catch {
-    problem = undefined; // a proxy answered
+    problem = undefined; // the answer came from a proxy and is not a problem document
   }
   return new AtelierError(response.status, isRecord(problem) ? problem : {});
 }
@@ -111,12 +116,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns how long to wait before the next attempt after a lost connection. */
+/** Returns the delay before the next attempt after a lost connection. */
 export function backOffMs(attempt: number): number {
   return 100 * 2 ** attempt;
 }
 
-/** Waits. It throws the reason of a signal that aborts. */
+/** Waits for a time. If the signal aborts the wait, it throws the reason of the signal. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done, failed) => {
     const give = () => {

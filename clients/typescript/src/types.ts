@@ -19,7 +19,7 @@ export type RunStatus = RunAnswer['status'];
 export type ToolSet = Wire['ToolSet'];
 export type ToolSetBody = Wire['ToolSetBody'];
 
-/** One event of a run. `seq` grows; the last event has the kind `result`. */
+/** One event of a run. `seq` increases from event to event. The last event has the kind `result`. */
 export type RunEvent = { seq: number; at: string } & (
   | { kind: 'status'; data: { status: RunStatus; position?: number } }
   | { kind: 'stdout' | 'stderr'; data: string }
@@ -29,5 +29,5 @@ export type RunEvent = { seq: number; at: string } & (
   | { kind: 'result'; data: RunAnswer }
 );
 
-/** The forms in which a version is exported as a tool. */
+/** The formats in which a version can be exported as a tool. */
 export type Format = 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';

@@ -1,5 +1,5 @@
-// A floor where isolated-vm cannot be had: a fresh context of node:vm for each request behind node's own HTTP server. It is
-// no wall. The answer is {"output": …}.
+// A server for comparison if isolated-vm is not available. It uses node's HTTP server and runs each request in a new
+// context of node:vm. Such a context is no security boundary. The answer is {"output": …}.
 'use strict';
 const { createServer } = require('node:http');
 const vm = require('node:vm');

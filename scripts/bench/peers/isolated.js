@@ -1,5 +1,5 @@
-// A peer of the measurement: JavaScript by isolated-vm behind node's own HTTP server, a fresh isolate for each request,
-// no process of its own, no schemas and no record. The answer is {"output": …}.
+// A server for comparison: it runs JavaScript with isolated-vm behind node's HTTP server. Each request gets a new
+// isolate in the same process. It has no schemas and stores no records. The answer is {"output": …}.
 'use strict';
 const { createServer } = require('node:http');
 const ivm = require('isolated-vm');

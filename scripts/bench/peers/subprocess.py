@@ -1,5 +1,5 @@
-"""A peer of the measurement: `python3 -c` for each request behind the standard library's HTTP server, no sandbox, no
-schemas and no record. The answer is {"output": ...}."""
+"""A server for comparison: it runs `python3 -c` for each request, behind the standard library's HTTP server. It has no
+sandbox and no schemas, and stores no records. The answer is {"output": ...}."""
 import http.server
 import json
 import subprocess

@@ -1,4 +1,6 @@
-"""Client of an Atelier server. Client uses the standard library only, AsyncClient needs httpx."""
+"""Client of an Atelier server. The class Client uses only the standard library. The class
+AsyncClient needs httpx.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ __all__ = ["ApprovalNeeded", "AsyncClient", "AtelierError", "Client", "RunFailed
 
 
 def __getattr__(name: str) -> object:
-    """Imports the asynchronous client when it is first used, because it needs httpx."""
+    """Imports the asynchronous client at its first use, because the import needs httpx."""
     if name == "AsyncClient":
         from .aio import AsyncClient
 

@@ -32,9 +32,9 @@ __all__ = ["AsyncClient"]
 
 
 class AsyncClient:
-    """Calls the API of one server. Close it at the end, or use it with "async with".
+    """Calls the API of one server. Call close() at the end, or use the client with "async with".
 
-    A call that is cancelled closes its connection, and the server cancels the run.
+    If a call is cancelled, the client closes the connection, and the server cancels the run.
     """
 
     def __init__(self, url: str, token: str, *, timeout: float = 660, retries: int = 3) -> None:
@@ -59,7 +59,7 @@ class AsyncClient:
     async def run(
         self, reference: str, input: object = None, *, limits: LimitsBody | None = None
     ) -> Any:
-        """Runs a version, such as weather@^1, and returns its output.
+        """Runs a version, such as weather@^1, and returns the output of the program.
 
         Raises RunFailed and ApprovalNeeded.
         """
@@ -71,20 +71,25 @@ class AsyncClient:
     async def execute(
         self, reference: str, input: object = None, *, limits: LimitsBody | None = None
     ) -> RunAnswer:
-        """Runs a version and returns the record of the run, whether the program succeeded or not.
+        """Runs a version and returns the record of the run. The program may have succeeded or
+        failed.
 
         Raises ApprovalNeeded.
         """
         return await self._finished(requests.execute(reference, input, limits, background=False))
 
     async def execute_code(self, program: InlineBody) -> RunAnswer:
-        """Runs a program that is sent along, without an agent. Raises ApprovalNeeded."""
+        """Runs a program whose code is part of the request, without an agent. Raises
+        ApprovalNeeded.
+        """
         return await self._finished(requests.Call("POST", "/execute", program, keyed=True))
 
     async def start(
         self, reference: str, input: object = None, *, limits: LimitsBody | None = None
     ) -> Accepted:
-        """Starts a version and returns at once. Follow it with events()."""
+        """Starts a run of a version and returns immediately. Read the events of the run with
+        events().
+        """
         call = requests.execute(reference, input, limits, background=True)
         return cast(Accepted, await self._json(call))
 
@@ -97,9 +102,9 @@ class AsyncClient:
         return cast(Run, await self._json(requests.cancel(run_id)))
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yields the events of a run while it runs. The last one is its result.
+        """Yields the events of a run until it has ended. The last event is the result.
 
-        If the connection is lost, it goes on after the last event.
+        If the connection is lost, the client connects again and continues after the last event.
         """
         idle = 0
         while idle < requests.ROUNDS:
@@ -109,7 +114,7 @@ class AsyncClient:
             try:
                 reader = requests.EventReader()
                 async with self._open(requests.events(run_id, after)) as answer:
-                    if answer.status_code == 204:  # all events were read before
+                    if answer.status_code == 204:  # the client has received all events before
                         return
                     async for chunk in answer.aiter_bytes():
                         for event in reader.read(chunk):
@@ -122,14 +127,14 @@ class AsyncClient:
         raise ConnectionError(f"the stream of run {run_id} ended before its result, after {after}")
 
     async def create(self, agent: AgentBody) -> Agent:
-        """Creates an agent with a draft."""
+        """Creates an agent with the given draft."""
         call = requests.Call("POST", "/code-agents", agent, keyed=True)
         return cast(Agent, await self._json(call))
 
     async def publish(
         self, agent: str, *, bump: str = "auto", changelog: str = ""
     ) -> Published | AwaitedPublication:
-        """Publishes the draft of an agent as a version, or asks a person to approve that."""
+        """Publishes the draft of an agent as a version, or requests an approval for that."""
         return cast(
             Published | AwaitedPublication,
             await self._json(requests.publish(agent, bump, changelog)),
@@ -140,12 +145,14 @@ class AsyncClient:
         return await self._json(requests.export(reference, format))
 
     async def resolve(self, *references: str) -> list[ResolvedReference]:
-        """Returns the versions that references select now. A reference without one has an error."""
+        """Returns the versions that references select now. If a reference selects no version, its
+        entry has an error.
+        """
         answer = await self._json(requests.resolve(references))
         return cast(list[ResolvedReference], answer["items"])
 
     async def tool_set(self, name: str) -> ToolSet:
-        """Reads a tool set with the versions that it pins."""
+        """Reads a tool set and the versions that it pins."""
         return cast(ToolSet, await self._json(requests.tool_set(name)))
 
     async def put_tool_set(self, name: str, *references: str) -> ToolSet:
@@ -173,7 +180,9 @@ class AsyncClient:
             await answer.aclose()
 
     async def _send(self, call: requests.Call) -> httpx.Response:
-        """Sends a request, again with the same key if it is not answered: it acts once."""
+        """Sends a request. If there is no answer, it repeats the request with the same idempotency
+        key, so the server acts only once.
+        """
         headers = call.all_headers(self._token)
         for attempt in range(self._retries + 1):
             last = attempt == self._retries

@@ -1,4 +1,4 @@
-"""The client for programs that wait. It uses the standard library only."""
+"""The client for synchronous programs. It uses only the standard library."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ __all__ = ["Client"]
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """Refuses redirects, which would send the token to another address."""
+    """Refuses redirects, because following one would send the token to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class Client:
-    """Calls the API of one server. It is safe for concurrent use."""
+    """Calls the API of one server. Several threads may use it at the same time."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 660, retries: int = 3) -> None:
         self.url, self.token, self.timeout, self.retries = url.rstrip("/"), token, timeout, retries
         self._opener = build_opener(_NoRedirect)
 
     def run(self, reference: str, input: object = None, *, limits: LimitsBody | None = None) -> Any:
-        """Runs a version, such as weather@^1, and returns its output.
+        """Runs a version, such as weather@^1, and returns the output of the program.
 
         Raises RunFailed and ApprovalNeeded.
         """
@@ -57,20 +57,25 @@ class Client:
     def execute(
         self, reference: str, input: object = None, *, limits: LimitsBody | None = None
     ) -> RunAnswer:
-        """Runs a version and returns the record of the run, whether the program succeeded or not.
+        """Runs a version and returns the record of the run. The program may have succeeded or
+        failed.
 
         Raises ApprovalNeeded.
         """
         return self._finished(requests.execute(reference, input, limits, background=False))
 
     def execute_code(self, program: InlineBody) -> RunAnswer:
-        """Runs a program that is sent along, without an agent. Raises ApprovalNeeded."""
+        """Runs a program whose code is part of the request, without an agent. Raises
+        ApprovalNeeded.
+        """
         return self._finished(requests.Call("POST", "/execute", program, keyed=True))
 
     def start(
         self, reference: str, input: object = None, *, limits: LimitsBody | None = None
     ) -> Accepted:
-        """Starts a version and returns at once. Follow it with events()."""
+        """Starts a run of a version and returns immediately. Read the events of the run with
+        events().
+        """
         call = requests.execute(reference, input, limits, background=True)
         return cast(Accepted, self._json(call))
 
@@ -83,9 +88,9 @@ class Client:
         return cast(Run, self._json(requests.cancel(run_id)))
 
     def events(self, run_id: str, *, after: int = 0) -> Iterator[Event]:
-        """Yields the events of a run while it runs. The last one is its result.
+        """Yields the events of a run until it has ended. The last event is the result.
 
-        If the connection is lost, it goes on after the last event.
+        If the connection is lost, the client connects again and continues after the last event.
         """
         idle = 0
         while idle < requests.ROUNDS:
@@ -95,7 +100,7 @@ class Client:
             try:
                 reader = requests.EventReader()
                 with self._open(requests.events(run_id, after)) as answer:
-                    if answer.status == 204:  # all events were read before
+                    if answer.status == 204:  # the client has received all events before
                         return
                     for line in answer:
                         for event in reader.read(line):
@@ -108,14 +113,14 @@ class Client:
         raise ConnectionError(f"the stream of run {run_id} ended before its result, after {after}")
 
     def create(self, agent: AgentBody) -> Agent:
-        """Creates an agent with a draft."""
+        """Creates an agent with the given draft."""
         call = requests.Call("POST", "/code-agents", agent, keyed=True)
         return cast(Agent, self._json(call))
 
     def publish(
         self, agent: str, *, bump: str = "auto", changelog: str = ""
     ) -> Published | AwaitedPublication:
-        """Publishes the draft of an agent as a version, or asks a person to approve that."""
+        """Publishes the draft of an agent as a version, or requests an approval for that."""
         return cast(
             Published | AwaitedPublication, self._json(requests.publish(agent, bump, changelog))
         )
@@ -125,11 +130,13 @@ class Client:
         return self._json(requests.export(reference, format))
 
     def resolve(self, *references: str) -> list[ResolvedReference]:
-        """Returns the versions that references select now. A reference without one has an error."""
+        """Returns the versions that references select now. If a reference selects no version, its
+        entry has an error.
+        """
         return cast(list[ResolvedReference], self._json(requests.resolve(references))["items"])
 
     def tool_set(self, name: str) -> ToolSet:
-        """Reads a tool set with the versions that it pins."""
+        """Reads a tool set and the versions that it pins."""
         return cast(ToolSet, self._json(requests.tool_set(name)))
 
     def put_tool_set(self, name: str, *references: str) -> ToolSet:
@@ -149,7 +156,9 @@ class Client:
             return content
 
     def _open(self, call: requests.Call) -> Any:
-        """Sends a request, again with the same key if it is not answered: it acts once."""
+        """Sends a request. If there is no answer, it repeats the request with the same idempotency
+        key, so the server acts only once.
+        """
         headers = call.all_headers(self.token)
         for attempt in range(self.retries + 1):
             last = attempt == self.retries

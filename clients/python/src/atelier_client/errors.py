@@ -1,4 +1,4 @@
-"""The errors of both clients."""
+"""The errors that both clients raise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from .models import Accepted, Detail, RunAnswer
 
 
 class AtelierError(Exception):
-    """The server refused a request. code is stable, errors lists wrong fields by JSON pointer."""
+    """The server refused a request. code is a stable error code. errors lists the wrong fields by
+    JSON pointer.
+    """
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         self.status = status
@@ -19,7 +21,7 @@ class AtelierError(Exception):
 
 
 class RunFailed(Exception):
-    """The program did not succeed. run has its record, with error and logs."""
+    """The program did not succeed. run is the record of the run, with error and logs."""
 
     def __init__(self, run: RunAnswer) -> None:
         self.run = run
@@ -29,7 +31,9 @@ class RunFailed(Exception):
 
 
 class ApprovalNeeded(Exception):
-    """A person must approve the run first. It starts when they do; follow it with events()."""
+    """A person must approve the run first. The run starts after the approval. Read its events with
+    events().
+    """
 
     def __init__(self, accepted: Accepted) -> None:
         self.run_id = accepted["runId"]

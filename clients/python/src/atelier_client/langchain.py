@@ -1,4 +1,4 @@
-"""Tools for LangChain. This module needs langchain-core."""
+"""Tools for LangChain. This module needs the package langchain-core."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["to_langchain_tools"]
 
 
 def to_langchain_tools(client: Client, tool_set: str | Sequence[str]) -> list[BaseTool]:
-    """Returns the versions of a tool set, or given references, as tools of LangChain.
+    """Returns the versions of a tool set, or of given references, as LangChain tools.
 
-    A reference such as weather@^1 is resolved once, so a tool keeps its version. The tools can be
-    awaited too.
+    A reference such as weather@^1 is resolved once, so a tool keeps its version. The tools support
+    synchronous and asynchronous calls.
     """
     if isinstance(tool_set, str):
         return [_tool(client, r, name) for r, name in _of_set(client, tool_set)]
@@ -60,9 +60,10 @@ def _tool(client: Client, reference: str, name: str) -> BaseTool:
 
 
 class _VersionTool(BaseTool):
-    """A version as a tool.
+    """A version as a LangChain tool.
 
-    A StructuredTool would keep inputs named config and run_manager for itself, and fail on self.
+    It is not a StructuredTool, which uses inputs named config and run_manager itself and fails for
+    an input named self.
     """
 
     _client: Client = PrivateAttr()
@@ -89,14 +90,18 @@ class _VersionTool(BaseTool):
 
 
 def _answer(run: RunAnswer) -> tuple[str, RunAnswer]:
-    """A model can act on a failed program, so that is a result of the tool."""
+    """The error of a failed program is returned as the result of the tool, because a model can
+    react to it.
+    """
     if run["status"] != "succeeded":
         return json.dumps({"error": run.get("error") or {"type": RunFailed(run).type}}), run
     return json.dumps(run["output"], ensure_ascii=False), run
 
 
 def _refused(error: ApprovalNeeded | AtelierError) -> tuple[str, None]:
-    """A model can act on a wrong input, too. Other faults are errors of the program."""
+    """An error about a wrong input is also returned as the result, because a model can react to it.
+    All other errors are raised.
+    """
     if isinstance(error, ApprovalNeeded):
         waiting = {
             "type": "awaiting_approval",

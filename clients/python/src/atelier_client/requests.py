@@ -1,4 +1,4 @@
-"""The code that both clients share: it builds requests of the API and reads their answers."""
+"""The code that both clients use to build requests and to read answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ ROUNDS = 4
 
 
 def pause(attempt: int) -> float:
-    """Returns how long to wait before the next attempt after a lost connection."""
+    """Returns the delay before the next attempt after a lost connection."""
     return 0.1 * 2.0**attempt
 
 
 class EventReader:
-    """Reads the events of a stream from its bytes, which may be split anywhere.
+    """Reads the events of a stream from chunks of bytes. A chunk may end anywhere.
 
-    Only a line feed ends a line. The stream may be cut off, so an incomplete last line is no event.
+    Only a line feed ends a line. The stream may be cut off, so an incomplete last line is not an
+    event.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class EventReader:
     def read(self, chunk: bytes) -> Iterator[Event]:
         *complete, rest = chunk.split(b"\n")
         for end in complete:
-            # Joining only complete lines keeps a long line from being copied for each chunk.
+            # Only complete lines are joined. Otherwise a long line would be copied for each chunk.
             line = b"".join([*self._parts, end])
             self._parts = []
             if line.startswith(b"data:"):
@@ -44,7 +45,9 @@ class EventReader:
 
 @dataclass(frozen=True)
 class Call:
-    """One request. With a key a repeated request acts only once."""
+    """One request of the API. If the request has a key, the server acts only once, even if the
+    request is repeated.
+    """
 
     method: str
     path: str
@@ -67,7 +70,9 @@ class Call:
 
 
 def split(reference: str) -> tuple[str, str]:
-    """Splits weather@^1 into the agent, as part of an address, and the version."""
+    """Splits a reference such as weather@^1 into agent and version. The agent is encoded as a part
+    of a URL.
+    """
     agent, _, version = reference.partition("@")
     return quote(agent, ""), version or "latest"
 
@@ -119,9 +124,10 @@ def put_tool_set(name: str, references: tuple[str, ...]) -> Call:
 
 
 def retry_after(status: int, header: str | None) -> float | None:
-    """Returns how long a refusal asks to wait, None if it does not help to repeat the request.
+    """Returns the delay after which a refused request may be repeated. It returns None if repeating
+    the request is useless.
 
-    A 409 with Retry-After says that the first request with the same key is still in progress.
+    A 409 with Retry-After means that the first request with the same key is still in progress.
     """
     if status not in (409, 429, 503) or header is None or not header.isdigit():
         return None
@@ -129,7 +135,9 @@ def retry_after(status: int, header: str | None) -> float | None:
 
 
 def refusal(status: int, content: bytes) -> AtelierError:
-    """Returns the error of an answer. An answer of a proxy is no problem document."""
+    """Returns the error that an answer describes. The answer of a proxy may not be a problem
+    document.
+    """
     if 300 <= status < 400:
         detail = "The server redirects to another address. Use that address."
         return AtelierError(status, {"code": "redirected", "detail": detail})
