@@ -10,8 +10,8 @@ import { loadEditor } from './editor/load';
 import './ui/tokens.css';
 import './ui/base.css';
 
-// On the page of an agent the editor starts loading before the first paint. The editor pane shows any failure. Other
-// pages load no editor.
+// On the page of an agent, the editor starts loading before the first paint. The editor pane shows an error. Other
+// pages do not load the editor.
 if (onAgentPage()) loadEditor().catch(() => undefined);
 
 function draw(): void {
@@ -26,7 +26,7 @@ function draw(): void {
   );
 }
 
-// If the agent is already loaded, its placeholder is not drawn first.
+// If the agent is already loaded, the page is drawn without a placeholder.
 void knowEarly()
   .then(async (known) => {
     if (known) await loadAgentPage();

@@ -1,4 +1,4 @@
-// Starts the real binary with its own data directory and runs its other commands.
+// Starts the real binary with a separate data directory, and runs other commands of the binary.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -10,21 +10,21 @@ export const repository = resolve(import.meta.dirname, '../../..');
 const binary = process.env['ATELIER_TEST_BINARY'] ?? join(repository, 'bin/atelier');
 
 export type Atelier = {
-  /** The origin, for example http://127.0.0.1:40123. */
+  /** The origin of the server, for example http://127.0.0.1:40123. */
   url: string;
-  /** The one-time link that the server printed. */
+  /** The one-time sign-in link that the server printed. */
   signInLink: string;
   token: string;
   data: string;
-  /** A free port of this machine that programs may be granted. */
+  /** A free port of this machine. The server allows programs to connect to it. */
   grantable: number;
   /** Calls the API with the administrator's token. */
   api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Runs another command of the binary against this server's data. */
   cli: (...args: string[]) => Promise<Ended>;
-  /** Kills the server. Its data is kept. */
+  /** Kills the server. Its data directory stays. */
   kill: () => Promise<void>;
-  /** Restarts the server at the same address. */
+  /** Starts the server again at the same address. */
   restart: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -32,7 +32,7 @@ export type Atelier = {
 export type Answer = { status: number; headers: Headers; body: unknown };
 export type Ended = { code: number; stdout: string; stderr: string };
 
-/** Starts a server with extra flags. */
+/** Starts a server with additional flags. */
 export async function startAtelier(...flags: string[]): Promise<Atelier> {
   const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
   const token = `e2e-${crypto.randomUUID()}`;
@@ -41,7 +41,7 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     HOME: data,
     ATELIER_DATA: data,
     ATELIER_TOKEN: token,
-    ATELIER_SKILLS_BUILTIN: 'false', // so that the Studio is empty when a test starts
+    ATELIER_SKILLS_BUILTIN: 'false', // installs no skills, so that the Studio is empty when a test starts
   };
   const grantable = await freePort();
   if (!flags.includes('--egress-hosts')) flags.push('--egress-hosts', `*,127.0.0.1:${String(grantable)}`);
@@ -99,7 +99,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a server for one callback and stops it afterwards. */
+/** Starts a server, calls a function with it, and then stops the server. */
 export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Promise<void> {
   const atelier = await startAtelier();
   try {
@@ -109,12 +109,12 @@ export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Pr
   }
 }
 
-/** Runs a program to its end and returns its output. */
+/** Runs a program until it ends, and returns its output. */
 export function run(program: string, args: string[], environment: Record<string, string>): Promise<Ended> {
   return runIn(repository, program, args, environment);
 }
 
-/** Runs a program in a folder to its end and returns its output. */
+/** Runs a program in a folder until it ends, and returns its output. */
 export function runIn(cwd: string, program: string, args: string[], env: Record<string, string>): Promise<Ended> {
   return new Promise((done, failed) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,7 +8,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] };
 
-/** Lists the violations of WCAG 2.2 AA and of axe's best practice, one sentence each with the element. */
+/** Lists the violations of WCAG 2.2 AA and of axe's best practices. Each is one sentence that contains the element. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];

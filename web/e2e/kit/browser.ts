@@ -1,5 +1,5 @@
-// Starts a Chromium that watches its pages. A request to another host, a content security policy violation or an
-// uncaught error fails the test.
+// Starts a Chromium and watches its pages. A test fails if a page sends a request to another host, violates the content
+// security policy, or has an uncaught error.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Atelier } from './atelier';
 import { waitTimeout } from './waitTimeout';
@@ -8,11 +8,14 @@ import { count } from './tally';
 export type Session = {
   context: BrowserContext;
   page: Page;
-  /** Throws if a page of this session made a forbidden request or raised an error. */
+  /** Throws if a page of this session sent a forbidden request or had an uncaught error. */
   close: () => Promise<void>;
 };
 
-/** Options of a session. The pages of the server `also` are not checked. With `tour`, the first-visit tour is shown. */
+/**
+ * The options of a session. Pages of the server `also` are not checked. With `tour`, the tour of the first visit is
+ * shown.
+ */
 export type Look = {
   theme?: 'dark' | 'light';
   width?: number;
@@ -22,8 +25,8 @@ export type Look = {
   tour?: boolean;
 };
 
-// The first features are Playwright's defaults, which this flag replaces. The last ones turn off two pages behind the
-// address bar of every window: their processes used more CPU than the window.
+// This flag replaces the features that Playwright disables, so the list starts with these. The last two entries disable
+// two pages behind the address bar of every window. Their processes used more CPU time than the window.
 const without = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -44,7 +47,7 @@ const without = [
 
 const started = {
   executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
-  // Chromium must not contact its vendor, and it has no sandbox when it runs as root.
+  // Chromium must not contact its vendor. It runs without a sandbox, because its sandbox does not work as root.
   args: [
     '--no-sandbox',
     '--disable-gpu',
@@ -61,7 +64,7 @@ export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({ ...started, args: [...started.args, ...more] });
 }
 
-/** Starts a browser with a persistent profile, so that its cache survives. */
+/** Starts a browser with a persistent profile, so that its cache still exists after a restart. */
 export async function launchProfile(folder: string, atelier: Atelier): Promise<BrowserContext> {
   const context = await chromium.launchPersistentContext(folder, {
     ...started,
@@ -72,10 +75,10 @@ export async function launchProfile(folder: string, atelier: Atelier): Promise<B
   return context;
 }
 
-/** Prevents the tour of the first visit, so that pages behave as on a later visit. */
+/** Prevents the tour of the first visit, so that pages behave as at a later visit. */
 export const leaveTour = (context: BrowserContext): Promise<unknown> =>
   context.addInitScript(() => {
-    // Storage is not available on the blank page.
+    // The blank page has no storage.
     if (location.protocol.startsWith('http'))
       localStorage.setItem('atelier.tour', '{"state":{"done":true},"version":0}');
   });
@@ -139,10 +142,10 @@ function watch(context: BrowserContext, origin: string, also?: string): Fault[] 
     });
     page.on('pageerror', (error) => found('error', `uncaught ${error.stack ?? error.message}`));
     page.on('console', (message) => {
-      // The browser logs every 4xx response as an error. A test may expect such a response.
+      // The browser logs every 4xx response as an error, but a test may expect such a response.
       const text = message.text();
       if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return;
-      // The browser ignores this header on plain HTTP and logs a message.
+      // On plain HTTP, the browser ignores this header and logs a message.
       if (text.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) return;
       found(text.includes('Content Security Policy') ? 'policy' : 'error', `console: ${text}`);
     });

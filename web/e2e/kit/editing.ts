@@ -1,4 +1,4 @@
-// Editor helpers: cursor, suggestions and markers.
+// Contains helpers for the editor: cursor, suggestions and markers.
 import type { Page } from 'playwright-core';
 
 export class Editing {

@@ -1,11 +1,14 @@
-// A server that simulates network faults.
+// Provides a server that simulates network faults.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The record of a successful run. */
 export const ran = JSON.stringify({ status: 'succeeded', output: 1 });
 
-/** Starts a server while `work` runs. It answers each request with a function that gets the request's number. Returns the requests. */
+/**
+ * Starts a server, calls `work`, and stops the server. For each request the server calls `answer` with the number of
+ * the request. Returns the requests.
+ */
 export async function withFaults(
   answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
   work: (url: string) => Promise<void>,
@@ -30,12 +33,15 @@ export function keysOf(seen: IncomingMessage[]): unknown[] {
   return [...new Set(seen.map(({ headers }) => headers['idempotency-key']))];
 }
 
-/** An event of a run as a server sends it. Its data contains U+0085 and U+2028, which must not end a line of the stream. */
+/**
+ * Returns an event of a run in the form in which a server sends it. Its data contains U+0085 and U+2028, which must not
+ * end a line of the stream.
+ */
 export function eventText(seq: number, kind: string): string {
   return `id: ${String(seq)}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: '', kind, data: 'ö\u0085\u2028' })}\n\n`;
 }
 
-/** Ends the first stream in the middle of its second event. The next stream continues. */
+/** Ends the first stream in the middle of its second event. The next stream continues after the first event. */
 export function brokenStream(request: IncomingMessage, response: ServerResponse, n: number): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   if (n === 1) {

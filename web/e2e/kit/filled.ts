@@ -1,5 +1,5 @@
-// Fills a server so that no screen is empty: agents, versions, runs, tests, a project with proposed changes, tasks,
-// approvals, people, tokens, secrets and budgets.
+// Fills a server with data, so that no screen is empty: agents, versions, runs, tests, a project with proposed changes,
+// tasks, approvals, people, tokens, secrets and budgets.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import type { Atelier } from './atelier';
 import { must, program, publishedAgent, saveDraft } from './seed';
 
 export type Filled = {
-  /** IDs of runs. */
+  /** The IDs of runs. */
   run: string;
   failedRun: string;
-  /** Paths of pages whose address has an ID. */
+  /** The paths of pages whose URL contains an ID. */
   overlay: string;
   task: string;
   approval: string;
@@ -79,7 +79,7 @@ async function execute(atelier: Atelier, agent: string, body: object): Promise<s
   return runId;
 }
 
-/** Publishes a version that waits for an approver, because it reaches a new host. */
+/** Publishes a version that needs an approval, because it connects to a new host. */
 async function askForApproval(atelier: Atelier): Promise<string> {
   const before = await setGate(atelier, 'enforce');
   const name = 'exchange-rates';
@@ -100,14 +100,14 @@ async function askForApproval(atelier: Atelier): Promise<string> {
   return `/studio/approvals/${items[0]?.id ?? ''}`;
 }
 
-/** Sets the mode of the gate and returns the previous mode. */
+/** Sets the mode of the policy gate and returns the previous mode. */
 async function setGate(atelier: Atelier, to: string): Promise<string> {
   const now = (await must(atelier, 'GET', '/gate')) as { gate: string };
   await must(atelier, 'PUT', '/gate', { ...now, gate: to });
   return now.gate;
 }
 
-/** Imports a project and lets an agent propose changes to it, alone and in two tasks. */
+/** Imports a project. An agent proposes changes to it in one run and in two tasks. */
 async function fillProject(atelier: Atelier): Promise<{ overlay: string; task: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'atelier-project-'));
   await writeFile(join(folder, 'prices.txt'), 'apples 3\npears 4\n');

@@ -1,16 +1,16 @@
-// Blocks a program at an HTTP request until the test opens the gate.
+// Provides a gate: a server at which a program waits for an HTTP answer until the test opens the gate.
 import { createServer } from 'node:http';
 
 export interface Gate {
-  /** The host that an agent must be allowed to reach to wait at the gate. */
+  /** The host of the gate. An agent must be allowed to connect to it. */
   host: string;
-  /** Python code with `ctx` that waits at the gate. */
+  /** Python code that waits at the gate. It uses `ctx`. */
   wait: string;
   open: () => void;
   close: () => Promise<void>;
 }
 
-/** Starts a gate on a port that programs may be granted. */
+/** Starts a gate on a port to which programs may connect. */
 export async function startGate({ grantable }: { grantable: number }): Promise<Gate> {
   let open = (): void => undefined;
   const opened = new Promise<void>((done) => (open = done));

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Delays requests to an address, all or those with one method, until the returned function is called. */
+/** Delays requests to a URL until the returned function is called. It delays all requests, or those with one method. */
 export async function hold(page: Page, url: string | RegExp, method?: string): Promise<() => void> {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

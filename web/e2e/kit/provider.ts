@@ -1,5 +1,5 @@
-// Starts a real OpenID provider in this process. Every sign-in name and password is accepted; the test defines the
-// claims of each name.
+// Starts a real OpenID provider in this process. It accepts every name and password. The test defines the claims of
+// each name.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -13,11 +13,11 @@ export interface Person {
 export interface IdentityProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** Claims by sign-in name. */
+  /** The claims of each sign-in name. */
   people: Map<string, Person>;
   /**
-   * Registers a server as a client, and a public client `mcp` with its own callback. Call it once, when the server's
-   * address is known.
+   * Registers a server as a client. It also registers a public client `mcp` with a separate callback URL. Call it once,
+   * when the server's URL is known.
    */
   register: (callback: string, mcp?: string) => void;
   stop: () => Promise<void>;
@@ -69,7 +69,7 @@ export async function startProvider(): Promise<IdentityProvider> {
   };
 }
 
-/** Returns the account of an access token, '' for the token of a client. */
+/** Returns the account to which an access token belongs; '' for the token of a client. */
 function accountOf(token: object): string {
   return 'accountId' in token && typeof token.accountId === 'string' ? token.accountId : '';
 }

@@ -1,11 +1,12 @@
-// A reverse proxy that serves a server under a path, strips the path and records requests outside it.
+// Provides a reverse proxy that serves a server under a path. It removes the path from requests, and records requests
+// outside of the path.
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReverseProxy {
-  /** The origin, without the path. */
+  /** The origin of the proxy, without the path. */
   url: string;
-  /** Requests outside the path. */
+  /** The requests outside of the path. */
   outside: string[];
   to: (origin: string) => void;
   stop: () => Promise<void>;
@@ -31,13 +32,13 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
     asked.pipe(sent);
   });
   server.on('upgrade', (asked, socket, early) => {
-    socket.on('error', () => socket.destroy()); // a page may close before its socket is connected
+    socket.on('error', () => socket.destroy()); // a page may close before its WebSocket is connected
     const sent = pass(asked);
     if (!sent) return void socket.destroy();
     sent.on('upgrade', (got, through, first) => {
       const head = Object.entries(got.headers).map(([name, value]) => `${name}: ${String(value)}`);
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head.join('\r\n')}\r\n\r\n`);
-      // Data that arrived together with the upgrade: a fast server's first frames.
+      // The data that arrived together with the upgrade. It contains the first frames of a fast server.
       socket.write(first);
       through.write(early);
       socket.pipe(through).pipe(socket);

@@ -1,4 +1,4 @@
-// A registry of npm packages and an index of wheels on loopback, for tests.
+// Provides a registry of npm packages and an index of Python wheels on loopback.
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,13 +7,13 @@ import { crc32, gzipSync } from 'node:zlib';
 export type Registry = {
   url: string;
   add: (name: string, version: string, code: string, dependencies?: Record<string, string>) => void;
-  /** Publishes a wheel with these files. `simple` is the address of the index. */
+  /** Publishes a wheel with the given files. `simple` is the URL of the index. */
   addWheel: (name: string, version: string, files: Record<string, string>) => void;
   simple: string;
   stop: () => Promise<void>;
 };
 
-/** One member of a tar archive. */
+/** Returns one member of a tar archive. */
 function member(name: string, text: string): Buffer {
   const content = Buffer.from(text);
   const head = Buffer.alloc(512);
@@ -26,7 +26,7 @@ function member(name: string, text: string): Buffer {
   return Buffer.concat([head, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
 }
 
-/** A ZIP archive without compression. */
+/** Returns a ZIP archive without compression. */
 function zip(files: Record<string, string>): Buffer {
   const parts: Buffer[] = [];
   const index: Buffer[] = [];
@@ -34,7 +34,7 @@ function zip(files: Record<string, string>): Buffer {
   for (const [name, text] of Object.entries(files)) {
     const content = Buffer.from(text);
     const fields = Buffer.alloc(26); // the fields that both headers contain
-    fields.writeUInt16LE(20, 0); // the minimum version to unpack it
+    fields.writeUInt16LE(20, 0); // minimum version of ZIP that can unpack the archive
     fields.writeUInt32LE(crc32(content), 10);
     fields.writeUInt32LE(content.length, 14);
     fields.writeUInt32LE(content.length, 18);
@@ -58,8 +58,8 @@ function zip(files: Record<string, string>): Buffer {
 
 export async function startRegistry(): Promise<Registry> {
   const packages = new Map<string, Map<string, Buffer>>();
-  const needs = new Map<string, Record<string, string>>(); // dependencies by name@version
-  const wheels = new Map<string, Buffer>(); // by file name
+  const needs = new Map<string, Record<string, string>>(); // dependencies of each package, by name@version
+  const wheels = new Map<string, Buffer>(); // content of each archive, by file name
   const server: Server = createServer((request, answer) => {
     const address = new URL(request.url ?? '', 'http://localhost');
     if (address.pathname === '/-/v1/search') {

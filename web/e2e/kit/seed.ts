@@ -1,7 +1,7 @@
 // Creates agents through the API.
 import type { Atelier } from './atelier';
 
-/** Calls the API and throws if the call fails. */
+/** Calls the API. Throws if the call fails. */
 export async function must(atelier: Atelier, method: string, path: string, body?: unknown): Promise<unknown> {
   const answer = await atelier.api(method, `/api/v1${path}`, body);
   if (answer.status > 299)
@@ -13,7 +13,7 @@ export const program = (word: string): { files: Record<string, string> } => ({
   files: { 'main.js': `export default (input) => ({ text: \`${word} in \${input.city}\` });\n` },
 });
 
-/** Creates an agent with version 1.0.0 and an identical draft. */
+/** Creates an agent with version 1.0.0. Its draft has the same content. */
 export async function publishedAgent(atelier: Atelier, name: string): Promise<void> {
   await must(atelier, 'POST', '/code-agents', {
     name,

@@ -1,4 +1,4 @@
-// Shared setup: one server and one browser per test file, one page per test.
+// Sets up tests: one server and one browser per test file, and one page per test.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { startAtelier, type Atelier } from './atelier';
@@ -13,7 +13,7 @@ export interface Stage {
   studio: Studio;
 }
 
-/** Signs in with a new page before each test, and closes the page afterwards. */
+/** Opens a new page and signs in before each test, and closes the page after the test. */
 export function eachSignedIn(enter: (stage: Stage) => void): void {
   let atelier: Atelier | undefined;
   let browser: Browser | undefined;

@@ -1,4 +1,4 @@
-// Drives the Studio like a user: every element is found by role and name.
+// Uses the Studio like a user: it finds every element by role and name.
 import { expect } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 
@@ -28,7 +28,7 @@ export class Studio {
   }
 
   /**
-   * Picks an entry from the menu of a button. `within` names the part of the screen if several buttons have the same
+   * Selects an entry in the menu of a button. `within` names the part of the screen, if several buttons have the same
    * name.
    */
   async choose(button: string, item: string, within: 'page' | 'main' = 'page'): Promise<void> {
@@ -37,7 +37,7 @@ export class Studio {
     await this.page.getByRole('menuitem', { name: item, exact: true }).click();
   }
 
-  /** The editor's text box. */
+  /** Returns the text box of the editor. */
   get editor(): Locator {
     return this.page.getByRole('textbox', { name: /^Code editor/ });
   }
@@ -46,7 +46,10 @@ export class Studio {
     await this.editor.waitFor({ state: 'attached' });
   }
 
-  /** Replaces the whole open file by pasting. The editor would indent typed text, but not pasted text. */
+  /**
+   * Replaces the whole text of the open file by pasting. The editor would add indentation to typed text, but not to
+   * pasted text.
+   */
   async replace(code: string): Promise<void> {
     await this.page.evaluate((text) => navigator.clipboard.writeText(text), code);
     await this.editor.focus();
@@ -54,12 +57,12 @@ export class Studio {
     await this.page.keyboard.press('ControlOrMeta+V');
   }
 
-  /** Replaces the whole open file and waits until the draft is saved. */
+  /** Replaces the whole text of the open file, and waits until the draft is saved. */
   replaceCode(code: string): Promise<void> {
     return this.saving(() => this.replace(code));
   }
 
-  /** Replaces the input schema as JSON and returns to a file. */
+  /** Replaces the input schema as JSON, and then opens a file again. */
   async rewriteInputSchema(properties: Record<string, unknown>, file: string): Promise<void> {
     await this.page.getByRole('button', { name: 'Edit input schema' }).click();
     await this.page.getByRole('radio', { name: 'JSON' }).first().click();
@@ -67,7 +70,7 @@ export class Studio {
     await this.page.getByRole('tab', { name: file }).click();
   }
 
-  /** Makes an edit and waits until it is saved. The draft still shows "saved" until the edit is noticed. */
+  /** Makes an edit and waits until it is saved. For a short time after the edit, the Studio still shows "saved". */
   async saving(edit: () => Promise<unknown>): Promise<void> {
     const sent = this.page.waitForResponse(
       (answer) => answer.request().method() === 'PUT' && answer.url().includes('/api/v1/code-agents/'),
@@ -76,7 +79,7 @@ export class Studio {
     await this.saved();
   }
 
-  /** The editor of the input as JSON. */
+  /** Returns the editor that shows the input as JSON. */
   get jsonInput(): Locator {
     return this.page.getByRole('textbox', { name: 'Input as JSON' });
   }
@@ -114,13 +117,16 @@ export class Studio {
     return this.page.getByRole('status', { name: 'Run state' });
   }
 
-  /** Starts a run from inside the editor with the keyboard. The previous result disappears at once. */
+  /**
+   * Starts a run with the keyboard while the editor has the focus. The result of the previous run disappears
+   * immediately.
+   */
   async start(): Promise<void> {
     await this.editor.focus();
     await this.page.keyboard.press('ControlOrMeta+Enter');
   }
 
-  /** Runs the palette command with this title. */
+  /** Runs the command with this title in the command palette. */
   async command(words: string, title: string): Promise<void> {
     await this.page.keyboard.press('ControlOrMeta+K');
     const palette = this.page.getByRole('dialog', { name: 'Command palette' });
@@ -147,7 +153,8 @@ export class Studio {
   }
 
   /**
-   * Waits until a console line contains the text. The end of a run switches to the result, so the console is reopened.
+   * Waits until a line of the console contains the text. At the end of a run the Studio shows the result, so the
+   * console is opened again.
    */
   async hasPrinted(text: string): Promise<void> {
     const lines = async (): Promise<number> => {
@@ -157,7 +164,7 @@ export class Studio {
     await expect.poll(lines).toBeGreaterThan(0);
   }
 
-  /** Returns the last output, copied from the result panel. */
+  /** Returns the output of the last run, which it copies from the result panel. */
   async result(): Promise<unknown> {
     const result = await this.panel('Result');
     await this.page.evaluate(() => navigator.clipboard.writeText(''));

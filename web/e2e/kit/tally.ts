@@ -1,14 +1,15 @@
-// Counts violations over all browser tests. The report adds up the lines of the named file.
+// Counts violations in all browser tests. The test report adds up the lines of the file that an environment variable
+// names.
 import { appendFileSync } from 'node:fs';
 
 export interface Tally {
   sessions?: number;
-  /** Requests and sockets to another host. */
+  /** The number of requests and sockets to another host. */
   foreign?: number;
-  /** Violations of the content security policy. */
+  /** The number of violations of the content security policy. */
   policy?: number;
   screens?: number;
-  /** Violations of WCAG and of axe's best practice on the checked screens. */
+  /** The number of violations of WCAG and of axe's best practices on the checked screens. */
   axe?: number;
 }
 

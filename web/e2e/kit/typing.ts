@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 
 type Counting = Window & { changes?: number };
 
-/** Starts counting the page's address changes. */
+/** Starts to count the changes of the page's URL. */
 export async function countChanges(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const counting = window as Counting;
@@ -19,7 +19,7 @@ export async function countChanges(page: Page): Promise<() => Promise<number>> {
 }
 
 /**
- * Types as fast as the page accepts keys. Returns the text on screen and the number of address changes after the last
+ * Types as fast as the page accepts keys. Returns the text on the screen, and the number of URL changes after the last
  * key.
  */
 export const typeAtOnce = (box: Locator, text: string): Promise<{ value: string; changes: number | undefined }> =>

@@ -1,2 +1,2 @@
-/** The time limit for reaching a state, in milliseconds. A loaded machine needs a few thousand. */
+/** The maximum time to wait for a state, in milliseconds. A busy machine needs a few thousand milliseconds. */
 export const waitTimeout = 30_000;

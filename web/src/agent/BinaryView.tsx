@@ -8,7 +8,9 @@ import { useOpenAgent } from './openAgent';
 import css from './BinaryView.module.css';
 import { bytesOf, pictureOf, readUpload } from '../api/contents';
 
-/** Shows a binary file: its size and a preview of a picture. It can be downloaded and replaced. */
+/**
+ * Shows the size of a binary file, and a preview if the file is a picture. The user can download or replace the file.
+ */
 export function BinaryView({ path, content }: { path: string; content: FileContent }) {
   const { session } = useOpenAgent();
   const chooser = useRef<HTMLInputElement>(null);
@@ -38,7 +40,7 @@ export function BinaryView({ path, content }: { path: string; content: FileConte
         aria-label={say.replaceNamed(path)}
         onChange={(e) => {
           void replace(e.target.files?.[0]);
-          e.target.value = ''; // so that the same file can be selected again
+          e.target.value = ''; // reset, so that the user can select the same file again
         }}
       />
     </section>

@@ -21,7 +21,7 @@ export function ModuleInput({ label, onChoose }: Props) {
         hidden
         onChange={(e) => {
           onChoose(e.target.files?.[0]);
-          e.target.value = ''; // so that the same file can be selected again
+          e.target.value = ''; // reset, so that the user can select the same file again
         }}
       />
     </>

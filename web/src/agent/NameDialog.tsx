@@ -10,13 +10,13 @@ interface Props {
   about: ReactNode;
   label: string;
   verb: string;
-  /** The initial value of the field. */
+  /** The initial text of the name field. */
   name: string;
-  /** Performs the action with the name. The returned function is called after the dialog closes. */
+  /** Performs the action with the name. The dialog closes and then calls the returned function. */
   onName: (name: string) => Promise<() => void>;
 }
 
-/** Requests an agent name, and closes when the action is done. */
+/** Asks for an agent name, performs the action, and then closes. */
 export function NameDialog({ title, about, label, verb, name: first, onName }: Props) {
   const [name, setName] = useState(first);
   const task = useTask();

@@ -11,7 +11,7 @@ import {
 } from './openAgent';
 import { useSchemaTexts } from './useSchemaTexts';
 
-/** Provides the open agent to its components. An edit of a file changes only the files context. */
+/** Provides the open agent to the components in it. An edit of a file changes only the files context. */
 export function OpenAgentProvider({ opened, children }: { opened: Opened; children: ReactNode }) {
   const texts = useSchemaTexts(opened);
   const { files } = opened.fields;

@@ -4,7 +4,9 @@ import { originNote as say } from '../texts/versions';
 import { listedUrl } from '../state/registryUrl';
 import css from './OriginNote.module.css';
 
-/** Shows the origin of a copied agent and any newer version there. */
+/**
+ * Shows from which agent of the public registry the open agent was copied, and whether that agent has a newer version.
+ */
 export function OriginNote({ agent: { origin } }: { agent: Agent }) {
   if (!origin) return null;
   const { name, newer = '', publisher = '' } = origin;

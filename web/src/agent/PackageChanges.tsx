@@ -3,7 +3,7 @@ import { packageChanges as say } from '../texts/compare';
 
 type Change = ResolvedPackages['changes'][number];
 
-/** Shows how many packages are added, removed and changed, and their names. */
+/** Shows the names and the numbers of the packages that are added, removed and changed. */
 export function PackageChanges({ changes }: { changes: readonly Change[] }) {
   if (changes.length === 0) return null;
   const added = changes.filter((c) => c.before === undefined).length;

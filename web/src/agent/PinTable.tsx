@@ -4,7 +4,7 @@ import { ago } from '../texts/format';
 import { pinTable as say } from '../texts/versions';
 import css from './Pins.module.css';
 
-/** Lists the owners that reference an agent and the version that each reference resolves to. */
+/** Lists the owners that reference an agent, and the version to which each reference resolves. */
 export function PinTable({ pins }: { pins: Pin[] }) {
   const [now] = useState(() => Date.now());
   return (

@@ -28,11 +28,11 @@ export const runIcons: Record<RunStatus, LucideIcon> = {
 
 interface Props {
   run: Pick<RunAnswer, 'status' | 'error'>;
-  /** Shown after the word, such as a time. */
+  /** A text after the state, such as a time. */
   after?: string;
 }
 
-/** The state of a run as an icon and a word. */
+/** Shows the state of a run as an icon and a word. */
 export function RunMark({ run, after }: Props) {
   const { text, look } = finalStatus(run);
   return (

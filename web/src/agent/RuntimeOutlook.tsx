@@ -5,7 +5,10 @@ import { useDraftRuntime } from '../api/queries';
 import css from './RuntimeReason.module.css';
 import { hasChoice, type RuntimeOption } from './runtimes';
 
-/** Explains which runtime "auto" selects for a draft or has selected for a version, and a runtime that is missing. */
+/**
+ * Shows which runtime "auto" selects for a draft, or has selected for a version. If a runtime is missing on the server,
+ * it says so.
+ */
 export function RuntimeOutlook({ missing }: { missing?: RuntimeOption | undefined }) {
   const { name, fields, version, choice, save } = useOpenAgent();
   const open = version === undefined && hasChoice(fields.language, fields.runtime);

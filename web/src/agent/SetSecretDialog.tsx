@@ -14,7 +14,7 @@ import css from './SetSecretDialog.module.css';
 import { secretNameFault } from './secretNames';
 
 interface Props {
-  /** The secret to replace. */
+  /** The secret whose value is replaced. */
   secret?: Secret;
   /** The name of a new secret, if it is known. */
   name?: string;
@@ -22,7 +22,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Sets the value of a secret. The value is never shown again. */
+/** Asks for the value of a secret and stores it. The Studio never shows the value again. */
 export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', onClose }: Props) {
   const [name, setName] = useState(secret?.name ?? wanted);
   const [agent, setAgent] = useState(secret?.agent ?? owner);
@@ -128,8 +128,8 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
 }
 
 /**
- * Maps the server's field errors to sentences that start with the field. A replaced secret does not show its name
- * field.
+ * Maps the server's field errors to sentences that start with the label of the field. When a secret is replaced, the
+ * dialog has no name field.
  */
 function inWords(error: unknown, fixed: boolean): unknown {
   const fields = error instanceof ApiError ? error.fields : [];

@@ -6,7 +6,10 @@ import css from './VerdictChip.module.css';
 
 const icons = { APPROVE: ShieldCheck, WARN: ShieldAlert, ESCALATE: ShieldAlert, BLOCK: ShieldX } as const;
 
-/** The gate's verdict about the saved draft, next to Run and Publish. Screens under 1600 pixels show its icon only. */
+/**
+ * Shows the policy gate's verdict about the saved draft, next to Run and Publish. On screens narrower than 1600 pixels
+ * it shows only an icon.
+ */
 export function VerdictChip({ onClick }: { onClick: () => void }) {
   const { name, version, session, save } = useOpenAgent();
   const draft = version === undefined && session !== undefined;

@@ -1,4 +1,4 @@
-// The menu of an agent, shared by the list, the editor and the versions page.
+// Builds the menu of an agent. The agent list, the editor and the versions page use the same menu.
 import { archiveUrl } from '../api/verbs';
 import { copyText, downloadFrom } from '../state/clipboard';
 import { showDialog, type OpenDialog } from '../state/dialogs';
@@ -9,12 +9,12 @@ import type { MenuEntry } from '../ui/Menu';
 export interface Known {
   id: string;
   name: string;
-  /** Whether the agent has a version. */
+  /** Whether the agent has at least one version. */
   published: boolean;
   listed: boolean;
 }
 
-/** Returns the menu entries. Without write access only entries that change nothing are included. */
+/** Returns the menu entries. Without write access it returns only entries that change nothing. */
 export function agentEntries({ id, name, published, listed }: Known, writes: boolean): MenuEntry[] {
   const reading: MenuEntry[] = [
     { kind: 'item', label: say.copyName, run: () => void copyName(name) },
@@ -40,7 +40,10 @@ export function ask(label: string, dialog: OpenDialog): Extract<MenuEntry, { kin
   return { kind: 'item', label, later: true, run: () => showDialog(dialog) };
 }
 
-/** Downloads an archive of the named agents with all versions, or of the whole workspace. */
+/**
+ * Downloads an archive of the named agents with all their versions. Without names, the archive contains the whole
+ * workspace.
+ */
 export function exportArchive(...names: string[]): void {
   downloadFrom(archiveUrl(...names), `${names.length === 1 ? names[0] : 'atelier'}.tar.gz`);
 }

@@ -1,4 +1,4 @@
-// Terminal commands that call a version, ready to paste.
+// Builds terminal commands that call a version. The user can paste them unchanged.
 import { stringifyJson, type Json } from '../api/json';
 
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -12,7 +12,7 @@ export function curlLine(origin: string, name: string, version: string, input: J
   ].join(' \\\n  ');
 }
 
-/** The command that copies a version of the public registry into the user's workspace. */
+/** Returns the command that copies a version of the public registry into the user's workspace. */
 export const copyLine = (publisher: string, name: string, version: string): string =>
   `atelier registry copy ${publisher}/${name} --version ${version}`;
 

@@ -9,7 +9,7 @@ import { withInputs } from './savedInputs';
 
 export async function createFrom(body: AgentBody): Promise<Agent> {
   const agent = await createAgent(body);
-  // A page that reported the agent as missing shows it at once.
+  // If a page has reported that the agent does not exist, the page now shows the new agent immediately.
   queryClient.setQueryData(keys.agent(agent.name), agent);
   void refreshAgents();
   return agent;

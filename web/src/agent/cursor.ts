@@ -1,5 +1,5 @@
-// The cursor position in the open file. It changes with every key, so components subscribe to it separately and the
-// rest of the screen does not render.
+// Stores the cursor position in the open file. The position changes with every key. Components subscribe to it
+// separately, so that the rest of the screen does not render again.
 import { create } from 'zustand';
 
 export interface Cursor {

@@ -1,4 +1,4 @@
-// Translates a server pointer into the label of the field in the Studio.
+// Translates a JSON pointer of the server to the label of the field in the Studio.
 import { tokens } from '../schema/pointer';
 import { limits, networkSection, runtimeSection, schemaSection, secretsSection } from '../texts/config';
 import type { Fields } from './openAgent';
@@ -18,7 +18,7 @@ export function fieldLabel(pointer: string, { capabilities, secrets }: Known): s
   return key === undefined ? label : `${label}: ${[key, ...below].join('/')}`;
 }
 
-// Parts that are labelled by their own name.
+// Fields whose label is their own name.
 const owns: Record<string, (key: string) => string | undefined> = {
   files: (path) => path,
   environment: (name) => name,

@@ -1,7 +1,7 @@
-// The allowed hosts of a program: their errors and additions.
+// Edits the allowed hosts of a program, and reads the server's errors about them.
 import type { SaveState } from '../draft/session';
 
-/** The server's errors about hosts, each with the entry it refers to. */
+/** Returns the server's errors about hosts, each with the entry to which it refers. */
 export function hostProblems(save: SaveState, hosts: readonly string[]): string[] {
   if (save.kind !== 'refused') return [];
   return save.fields
@@ -13,7 +13,7 @@ export function hostProblems(save: SaveState, hosts: readonly string[]): string[
     });
 }
 
-/** Returns the list with the denied host added, unless it is there already. */
+/** Returns the list with the denied host at the end. It returns the list unchanged if the host is in it. */
 export const withHosts = (hosts: readonly string[], more: readonly string[]): string[] => [
   ...hosts,
   ...more.filter((host) => !hosts.includes(host)),

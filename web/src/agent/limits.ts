@@ -1,11 +1,11 @@
-// Limits in units for people. The API uses milliseconds and bytes.
+// Converts limits between the API's units (milliseconds and bytes) and the units that the Studio shows.
 import type { Limits } from '../api/types';
 import { limits as say } from '../texts/config';
 import { number } from '../texts/format';
 
 export interface Unit {
   name: string;
-  /** How many API units one display unit has. */
+  /** The number of API units in one display unit. */
   scale: number;
 }
 
@@ -33,14 +33,14 @@ export const limitFields: LimitField[] = [
   { key: 'recursionDepth', label: say.recursion, units: count },
 ];
 
-/** Returns the limits of a run. 0 is a limit that the agent leaves to the server. */
+/** Returns the limits of a run. If a limit is 0, the agent uses the server's default. */
 export function limitsOf(limits: Limits, defaults: Limits | undefined): Limits {
   const whole = { ...limits };
   for (const { key } of limitFields) whole[key] ||= defaults?.[key] ?? 0;
   return whole;
 }
 
-/** Returns the largest unit that gives a number of at least one. */
+/** Returns the largest unit in which the number is at least one. */
 export const unitOf = ({ units }: LimitField, wire: number): Unit =>
   units.findLast(({ scale }) => wire >= scale) ?? units[0];
 
@@ -53,7 +53,10 @@ export function limitText(field: LimitField, wire: number): string {
 
 export type ReadLimit = { ok: true; wire: number } | { ok: false; message: string };
 
-/** Parses typed text. A unit in the text overrides the selected one. Without text the limit is that of the server. */
+/**
+ * Parses the typed text of a limit. A unit in the text takes precedence over the selected unit. An empty text means the
+ * server's default.
+ */
 export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: number | undefined): ReadLimit {
   if (text.trim() === '') return { ok: true, wire: 0 };
   const [, digits = '', name = ''] = /^\s*([^a-z]*?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
@@ -67,7 +70,7 @@ export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: 
   return { ok: true, wire };
 }
 
-/** Replaces the limit names in a server message by their labels in the Studio. */
+/** Replaces the names of limits in a server message by their labels in the Studio. */
 export const withLimitsNamed = (sentence: string): string =>
   sentence.replace(/\blimits\.(\w+)(?: \(now (\d+)\))?/g, (whole: string, key: string, now?: string) => {
     const field = limitFields.find((f) => f.key === key);

@@ -1,4 +1,4 @@
-// The open agent: an editable draft or a read-only version.
+// Contains the data of the open agent: an editable draft or a read-only version.
 import { createContext, use } from 'react';
 import type {
   About,
@@ -14,7 +14,7 @@ import type {
 import type { DraftSession, SaveState, SessionView } from '../draft/session';
 
 export type Fields = Omit<Draft, 'revision'>;
-/** All fields of a draft or version except the files, whose texts change with each key. */
+/** All fields of a draft or version except the files. The texts of the files change with each key. */
 export type Settings = Omit<Fields, 'files'>;
 
 export interface SchemaText {
@@ -27,10 +27,10 @@ export interface OpenAgent {
   name: string;
   about: About;
   fields: Settings;
-  /** The paths of its files. */
+  /** The paths of the agent's files. */
   paths: readonly string[];
   latestVersion: string;
-  /** Undefined for the draft. */
+  /** The number of the version; undefined for the draft. */
   version: string | undefined;
   /** The reason of the deprecation and the successor. */
   deprecated: { reason: string; successor: string } | undefined;
@@ -39,17 +39,19 @@ export interface OpenAgent {
   save: SaveState;
   session: DraftSession | undefined;
   schemas: { input: SchemaText; output: SchemaText };
-  /** Without `source` the schema counts as written by a person. */
+  /** Changes the text of a schema. Without `source` the schema counts as written by a person. */
   editSchema: (which: 'input' | 'output', text: string, source?: SchemaSource) => void;
 }
 
 export const OpenAgentContext = createContext<OpenAgent | undefined>(undefined);
 export const OpenFilesContext = createContext<Files | undefined>(undefined);
 
-/** Returns the open agent without file contents. The value does not change while a user types in a file. */
+/**
+ * Returns the open agent without the contents of its files. The value does not change while the user types in a file.
+ */
 export const useOpenAgent = (): OpenAgent => opened(use(OpenAgentContext));
 
-/** Returns the files of the open agent. Components that use it render on every key. */
+/** Returns the files of the open agent. Components that call it render again with every key. */
 export const useOpenFiles = (): Files => opened(use(OpenFilesContext));
 
 function opened<T>(value: T | undefined): T {
@@ -109,7 +111,9 @@ export function openVersion(agent: Pick<Agent, 'id' | 'latestVersion'> & About, 
   };
 }
 
-/** Returns the server's error about a field of the draft, at its pointer or below. */
+/**
+ * Returns the server's error about a field of the draft. The error's pointer is that of the field or of a part of it.
+ */
 export function problemAt(save: SaveState, pointer: string): string | undefined {
   if (save.kind !== 'refused') return undefined;
   const hit = save.fields.find((f: FieldProblem) => f.pointer === pointer || f.pointer.startsWith(`${pointer}/`));

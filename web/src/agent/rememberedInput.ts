@@ -1,4 +1,4 @@
-// Stores the last typed input of an agent in the browser, so that it survives a reload.
+// Stores the last input that the user typed for an agent. It is in the browser's storage, so it survives a reload.
 import { parseJson, type Json } from '../api/json';
 import { keep, readStored } from '../api/storage';
 
@@ -8,5 +8,8 @@ export const rememberInput = (id: string, text: string): void => void keep(key(i
 
 export const rememberedInput = (id: string): string | undefined => readStored(key(id), String);
 
-/** Returns the last typed input as a value, or undefined if its text is not JSON. It may not fit the current schema. */
+/**
+ * Returns the last input that the user typed as a value. Returns undefined if the text is not valid JSON. The value may
+ * not fit the current schema.
+ */
 export const rememberedValue = (id: string): Json | undefined => readStored(key(id), parseJson);

@@ -4,7 +4,7 @@ import { restoreAgent } from '../api/verbs';
 import { notify } from '../state/notices';
 import { deleteAgentDialog as said } from '../texts/agents';
 
-/** Restores a deleted agent and shows a notice with the outcome. */
+/** Restores a deleted agent and shows a notice about the result. */
 export async function restore(id: string): Promise<Agent | undefined> {
   try {
     const agent = await restoreAgent(id);

@@ -5,13 +5,13 @@ import { runtimes as say } from '../texts/config';
 export interface RuntimeOption {
   runtime: string;
   label: string;
-  /** Why it cannot be selected on this server, and how to change that. */
+  /** The reason why the runtime cannot be selected on this server, and how to fix that. */
   missing: string | undefined;
 }
 
 type LanguageState = Capabilities['languages'][number];
 
-/** Returns the runtimes of a language, including unavailable ones with their reasons. */
+/** Returns the runtimes of a language. A runtime that is not available has a reason. */
 export function runtimeOptions(known: LanguageState | undefined, present: string): RuntimeOption[] {
   const names = [...new Set(['auto', ...(known?.runtimes ?? []), present])];
   return names.map((runtime) => {
@@ -32,7 +32,10 @@ const isJavaScript = (language: Language): boolean => language === 'javascript' 
 /** Whether "auto" can select more than one runtime. */
 export const hasChoice = (language: Language, runtime: string): boolean => isJavaScript(language) && runtime === 'auto';
 
-/** The isolation settings. A removed one is listed only for a draft that still has it, so that another can be selected. */
+/**
+ * Returns the isolation settings that a user can select. A removed setting is listed only for a draft that still has
+ * it, so that the user can select another one.
+ */
 export function isolationOptions(present: string): IsolationOption[] {
   const all = [
     { isolation: '', label: say.theRuntimesOwn },

@@ -1,4 +1,5 @@
-// The model paths of the schemas. Their suffix makes the JSON service complete schema keywords.
+// Defines the paths of the editor models for schemas. Because of their suffix, the JSON service completes schema
+// keywords.
 import type { Tab } from '../state/urlState';
 import { schema } from '../texts/files';
 
@@ -11,7 +12,7 @@ export function tabOf(path: string): Tab {
   return path === schemaPaths.output ? { kind: 'schema', which: 'output' } : { kind: 'file', path };
 }
 
-/** The label of a path. */
+/** Returns the label of a tab with the given path. */
 export function titleOf(path: string): string {
   const tab = tabOf(path);
   return tab.kind === 'file' ? path : schema(tab.which);

@@ -1,4 +1,4 @@
-// Whether the schemas of a draft follow its code.
+// Determines whether the schemas of a draft still match its code.
 import { useDeferredValue, useMemo } from 'react';
 import { create } from 'zustand';
 import type { FieldProblem, Language } from '../api/types';
@@ -7,10 +7,10 @@ import { useOpenAgent, useOpenFiles } from './openAgent';
 
 const typed: readonly Language[] = ['python', 'typescript', 'javascript'];
 
-/** Whether the server can read the types of a language. */
+/** Whether the server can infer schemas from the types of a language. */
 export const hasTypes = (language: Language): boolean => typed.includes(language);
 
-/** Returns the schemas that were inferred from code which has changed since. */
+/** Returns the schemas that were inferred from code that has changed since then. */
 export function useOlderSchemas(): ('input' | 'output')[] {
   const { fields } = useOpenAgent();
   const files = useDeferredValue(useOpenFiles());
@@ -23,7 +23,7 @@ export function useOlderSchemas(): ('input' | 'output')[] {
   }, [sources, files, entrypoint]);
 }
 
-/** Why the types of the open agent's code could not be read when they were last followed. */
+/** The reason why the types of the open agent's code could not be read at the last attempt. */
 export const useUnread = create<{ agent: string; problems: readonly FieldProblem[] }>(() => ({
   agent: '',
   problems: [],

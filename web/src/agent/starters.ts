@@ -1,4 +1,4 @@
-// The starter programs of "New agent": one small program per language.
+// Contains the starter programs of "New agent", one small program per language.
 import type { AgentBody, FileContent, Language } from '../api/types';
 import { nameFaults as say } from '../texts/agents';
 
@@ -10,7 +10,7 @@ export const languageNames: Record<Language, string> = {
   wasm: 'WebAssembly',
 };
 
-/** The start of a new agent: a small program or an uploaded module. */
+/** The first content of a new agent: a small program or an uploaded module. */
 export type Starter = { language: Exclude<Language, 'wasm'> } | { language: 'wasm'; module: FileContent };
 
 const programs: Record<Exclude<Language, 'wasm'>, { entrypoint: string; code: string }> = {
@@ -72,7 +72,7 @@ export function blankAgent(name: string, begin: Starter): AgentBody {
   };
 }
 
-/** Returns why a name cannot be used, or undefined. The server checks the name again. */
+/** Returns the reason why a name cannot be used, or undefined for a valid name. The server checks the name again. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return say.needed;
   if (!/^[a-z]/.test(name)) return say.firstLetter;
@@ -82,7 +82,10 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Returns the name, or the name with the lowest free number. `-` and `_` count as equal. */
+/**
+ * Returns the name if it is free. Otherwise it appends the lowest number that gives a free name. `-` and `_` count as
+ * equal.
+ */
 export function freeName(wanted: string, taken: string[]): string {
   const plain = (name: string): string => name.replaceAll('-', '_');
   const used = new Set(taken.map(plain));

@@ -11,7 +11,7 @@ import type { OpenAgent } from './openAgent';
 
 type Identity = Pick<OpenAgent, 'id' | 'name' | 'latestVersion'>;
 
-/** Registers the commands that act on a whole agent. `listed` is undefined until it is loaded. */
+/** Registers the commands for a whole agent. `listed` is undefined until the Studio has loaded it. */
 export function useLifecycleCommands({ id, name, latestVersion }: Identity, listed: boolean | undefined): void {
   const [, navigate] = useLocation();
   const published = latestVersion !== '';

@@ -1,5 +1,5 @@
-// The schemas as editable text. A draft stores a schema as a value. The typed text, with its spacing and temporary
-// errors, is kept here and reaches the draft when it parses.
+// Stores the schemas as editable text. A draft stores a schema as a value. The typed text, including spacing and
+// temporary errors, is stored here. It is copied to the draft when it is valid JSON.
 import { useCallback, useMemo, useState } from 'react';
 import { isObject, parseJson, stringifyJson } from '../api/json';
 import type { JsonSchema, SchemaSource } from '../api/types';
@@ -13,8 +13,9 @@ type Entry = SchemaText & { schema: JsonSchema };
 const entryOf = (schema: JsonSchema): Entry => ({ schema, text: stringifyJson(schema, 2) + '\n', fault: undefined });
 
 /**
- * The draft can change from outside, for example after a conflict or when another agent opens. If another tab saves
- * something else, the schema is a new but equal object; then the typed text stays, even if it is not valid JSON.
+ * The draft may change outside of this editor, for example after a conflict or when the user opens another agent. If
+ * another tab saves other fields, the schema is a new object with the same content. Then the typed text stays, even if
+ * it is not valid JSON.
  */
 function entryFor(schema: JsonSchema, now: Entry): Entry {
   if (now.schema === schema) return now;

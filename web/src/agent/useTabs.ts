@@ -1,4 +1,4 @@
-// The editors and their open tabs. The address names the active tabs, the line and the panel.
+// Stores the editors and their open tabs. The URL contains the active tabs, the line and the panel.
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../state/urlState';
@@ -8,12 +8,12 @@ import type { OpenAgent } from './openAgent';
 
 export type Side = 'first' | 'second';
 
-/** One of at most two editors next to each other. */
+/** One editor. The screen shows at most two editors next to each other. */
 export interface EditorGroup {
   side: Side;
   all: Tab[];
   active: Tab;
-  /** The position to show, and a number that rises with every request to show it. */
+  /** The position to show, and a counter that increases with every request to show it. */
   target: Target;
 }
 
@@ -26,7 +26,7 @@ export interface Target {
 export interface Tabs {
   /** The editors from left to right. */
   groups: [EditorGroup] | [EditorGroup, EditorGroup];
-  /** The editor that has, or last had, the focus. */
+  /** The editor that has the focus, or had it last. */
   focused: EditorGroup;
   panel: Panel;
   run: string | undefined;
@@ -40,7 +40,7 @@ export interface Tabs {
   splits: boolean;
   renamed: (from: string, to: string) => void;
   showPanel: (panel: Panel, run?: string) => void;
-  /** Removes the run from the address. */
+  /** Removes the run from the URL. */
   forgetRun: () => void;
 }
 
@@ -80,7 +80,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   const active = first.active ?? entry;
   const second = splits && url.beside ? listOf('second', url.beside) : { all: [], active: undefined };
   const firstTarget = useTarget(url.line, asked.first);
-  // The address has no line for the second editor. Its line belongs to the tab that was opened with it.
+  // The URL contains one line. It applies to the tab that was opened with it, so the second editor has no line.
   const { tab: askedTab, line: askedLine } = asked.second;
   const secondLine = askedTab && second.active && sameTab(askedTab, second.active) ? askedLine : undefined;
   const secondTarget = useTarget(secondLine, asked.second);
@@ -93,7 +93,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   };
   const focused = focus === 'second' && right ? right : left;
 
-  // Handlers read the latest address from a ref, so that they stay stable.
+  // Event handlers read the latest URL from a ref, so that the handlers do not change.
   const latest = useRef({ url, left, right, focused });
   useLayoutEffect(() => {
     latest.current = { url, left, right, focused };
@@ -144,7 +144,7 @@ export function useTabs(agent: OpenAgent): Tabs {
       if (side === 'second') return next ? go({ beside: next }) : join();
       if (next) return go({ tab: next }, ['line']);
       if (!two) return go({}, ['tab', 'line']);
-      // The tabs of the second editor move to the first.
+      // Closing the second editor moves its tabs to the first editor.
       setOpened({ first: two.all, second: [] });
       ask('first');
       go({ tab: two.active }, ['beside', 'line']);
@@ -160,7 +160,7 @@ export function useTabs(agent: OpenAgent): Tabs {
         return tab.path.startsWith(`${from}/`) ? { kind: 'file', path: to + tab.path.slice(from.length) } : tab;
       };
       const { left: one, right: two, url: now } = latest.current;
-      // A narrow window does not show the second editor, but keeps its tabs.
+      // A narrow window hides the second editor but keeps its tabs.
       const beside = two?.active ?? now.beside;
       setOpened(({ second }) => ({ first: one.all.map(moved), second: (two?.all ?? second).map(moved) }));
       go({ tab: moved(one.active), ...(beside && { beside: moved(beside) }) });
@@ -196,7 +196,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   );
 }
 
-/** Changes only if there is another position to show, so that nothing else moves the cursor. */
+/** The value changes only if there is another position to show. So no other change moves the cursor. */
 function useTarget(line: number | undefined, { turn, column }: Asked): Target {
   return useMemo(() => ({ line, column, turn }), [line, column, turn]);
 }

@@ -2,7 +2,7 @@ import { useConnection } from '../state/online';
 import { unreachable as say } from '../texts/agents';
 import { useOpenAgent } from './openAgent';
 
-/** Returns why the server cannot be used now, or undefined while it is reachable as far as the page knows. */
+/** Returns the reason why the server cannot be used, or undefined while the server answers. */
 export function useUnreachable(): string | undefined {
   const { save } = useOpenAgent();
   const connection = useConnection();

@@ -1,10 +1,13 @@
-// WebAssembly modules that a user uploads.
+// Reads WebAssembly modules that a user uploads.
 import type { FileContent } from '../api/types';
 import { module as say } from '../texts/files';
 
 export const largestModule = 32 * 2 ** 20;
 
-/** Returns why a file cannot be a module, or undefined. The server checks whether it can run. */
+/**
+ * Returns the reason why a file is not a WebAssembly module, or undefined. The server checks whether the module can
+ * run.
+ */
 export function moduleFault(file: File | undefined): string | undefined {
   if (!file) return say.choose;
   if (!file.name.endsWith('.wasm')) return say.isNoModule(file.name);

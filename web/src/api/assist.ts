@@ -1,14 +1,14 @@
-// Calls of the language model. They are in a module of their own, so that the first screen does not load them.
+// Calls the language model. This code is in a separate module, so that the first screen does not load it.
 import { request } from './http';
 import type { Json } from './json';
 import { propose, type Watch } from './proposals';
 import type { ChangeTask, Language, Opinion, Proposal, ProposedAgent, Suggestion } from './types';
 
-/** A change of the draft that a language model proposes, with which a failed run succeeds. */
+/** Asks for a change of the draft that makes a failed run succeed. */
 export const proposeFix = (runId: string, watch: Watch, signal: AbortSignal): Promise<Proposal> =>
   propose('/assist/fix', { runId }, watch, signal);
 
-/** A change of the draft that a language model proposes. Only the task "change" has a description. */
+/** Asks for a change of the draft. Only the task "change" has a description. */
 export const proposeChange = (
   body: { agent: string; task: ChangeTask; description?: string },
   watch: Watch,
@@ -20,21 +20,21 @@ export interface Wish {
   language: Language;
   inputExample?: Json;
 }
-/** A new agent that a language model proposes. */
+/** Asks for a new agent. */
 export const proposeAgent = (wish: Wish, watch: Watch, signal: AbortSignal): Promise<ProposedAgent> =>
   propose('/assist/generate', wish, watch, signal);
 
-/** The place in a file of a draft at which a person types. */
+/** The position in a file of a draft at which the user types. */
 export interface Spot {
   agent: string;
   file: string;
   before: string;
   after: string;
 }
-/** The text that a language model suggests for this place; empty if it suggests none. */
+/** Asks for the text to insert at this position. The text is empty if the model suggests nothing. */
 export const completeCode = async (spot: Spot, signal: AbortSignal): Promise<string> =>
   (await request<Suggestion>('/assist/complete', { method: 'POST', body: spot, signal })).text;
 
-/** A language model's explanation or review of the draft. */
+/** Asks for an explanation or a review of the draft. */
 export const askOpinion = (about: 'explain' | 'review', agent: string, signal: AbortSignal): Promise<Opinion> =>
   request(`/assist/${about}`, { method: 'POST', body: { agent }, signal });

@@ -1,14 +1,15 @@
-// Converts uploaded and downloaded files: text if it is text, else base64.
+// Converts uploaded and downloaded files between bytes and the API's form. That form is a string for text and base64
+// for all other content.
 import type { FileContent } from './types';
 
-/** Valid UTF-8 without NUL counts as text. A byte order mark is dropped. */
+/** Valid UTF-8 without NUL counts as text. A byte order mark is removed. */
 export async function readUpload(file: File): Promise<FileContent> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (!bytes.includes(0)) {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch {
-      // The file is not text.
+      // the file is not text
     }
   }
   return { base64: toBase64(bytes) };
@@ -16,7 +17,7 @@ export async function readUpload(file: File): Promise<FileContent> {
 
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
-  // In chunks, because a call accepts a limited number of arguments.
+  // Converts in chunks, because a function call accepts a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
 }
@@ -28,7 +29,7 @@ export function bytesOf(content: FileContent): Uint8Array<ArrayBuffer> {
 
 const pictures: Record<string, string> = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
 
-/** Returns a data URL for a picture. Formats that can hold scripts are excluded. */
+/** Returns a data URL for a picture. It excludes formats that can contain scripts. */
 export function pictureOf(path: string, content: FileContent): string | undefined {
   const type = pictures[path.split('.').at(-1)?.toLowerCase() ?? ''];
   return type === undefined || typeof content === 'string' ? undefined : `data:image/${type};base64,${content.base64}`;

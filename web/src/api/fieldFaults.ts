@@ -3,7 +3,7 @@ import { ApiError } from './http';
 /** Error messages by field name. */
 export type Complaints = Partial<Record<string, string>>;
 
-/** Returns the server's errors about form fields, or undefined if an error concerns anything else. */
+/** Returns the server's errors about the fields of a form. Returns undefined if an error concerns anything else. */
 export function byField(error: unknown, names: readonly string[]): Complaints | undefined {
   const found: Complaints = {};
   for (const { pointer, message } of error instanceof ApiError ? error.fields : []) {

@@ -1,4 +1,5 @@
-// The stream of an agent's changes: saved drafts, published versions, and who else has the agent open.
+// Reads the stream of an agent's changes: saved drafts, published versions, and the other users who have the agent
+// open.
 import { apiBase } from './http';
 import { parseJson } from './json';
 import { inWorkspace } from './workspace';
@@ -10,15 +11,15 @@ export interface Person {
 }
 
 interface Changes {
-  /** A person or a program saved the draft. Also called at the start and after a lost connection. */
+  /** A person or a program saved the draft. It is also called at the start and after a lost connection. */
   draft: (revision: number) => void;
   version: () => void;
   people: (people: Person[]) => void;
 }
 
 /**
- * Follows an agent while the page is visible. A browser has six connections to a server over HTTP/1.1, which hidden tabs
- * must not use up. Returns the function that stops following.
+ * Follows an agent while the page is visible, and returns the function that stops this. Over HTTP/1.1 a browser opens
+ * at most six connections to a server, so hidden tabs must not use them up.
  */
 export function followAgent(name: string, changes: Changes): () => void {
   let source: EventSource | undefined;

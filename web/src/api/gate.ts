@@ -1,4 +1,5 @@
-// Calls and queries of the gate's rules. They are in a module of their own, so that the first screen does not load them.
+// Calls and queries for the policy gate's rules. This code is in a separate module, so that the first screen does not
+// load it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError, request } from './http';
 import { queryClient } from './queries';
@@ -15,18 +16,21 @@ const packPath = (name: string): string => `/rule-packs/${encodeURIComponent(nam
 export const putRulePack = (name: string, source: string): Promise<unknown> =>
   request(packPath(name), { method: 'PUT', body: { source } });
 export const deleteRulePack = (name: string): Promise<null> => request(packPath(name), { method: 'DELETE' });
-/** The verdict of some rules about a piece of code. Nothing is stored. */
+/** Asks for the verdict that given rules produce for a piece of code. The server stores nothing. */
 export const tryRules = (body: Trial, signal: AbortSignal): Promise<Verdict> =>
   request('/gate/try', { method: 'POST', body, signal });
 
 export const useGate = () => useQuery({ queryKey: key, queryFn: getGate });
 export const useRulePacks = () => useQuery({ queryKey: [...key, 'packs'], queryFn: listRulePacks });
-/** Also refreshes the verdicts in the cache. */
+/** Marks the gate's settings, rules and verdicts as outdated, so that they are loaded again. */
 export async function refreshGate(): Promise<void> {
   queryClient.removeQueries({ queryKey: ['trial'], type: 'inactive' });
   await Promise.all([key, ['trial']].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
-/** Another person's change between reading and writing is refused with conflict. Then the newer settings are changed. */
+/**
+ * If another person changes the settings between reading and writing, the server returns a conflict. Then this function
+ * applies the changes to the newer settings.
+ */
 async function changeStored(change: (settings: GateSettings) => Partial<GateSettings>, tries = 5): Promise<void> {
   const settings = await getGate();
   try {
@@ -37,10 +41,13 @@ async function changeStored(change: (settings: GateSettings) => Partial<GateSett
   }
 }
 let changing: Promise<unknown> = Promise.resolve();
-/** Changes some settings of the gate. Changes are sent one after the other, each with the settings that are stored. */
+/**
+ * Changes some settings of the policy gate. Changes are sent one after the other. Each request contains the stored
+ * settings with one change.
+ */
 export function changeGate(change: (settings: GateSettings) => Partial<GateSettings>): Promise<void> {
-  // The screen shows the change at once, and the stored settings after the answer. An older answer would undo the
-  // change, so pending queries are cancelled.
+  // The screen shows the change immediately, and the stored settings after the answer. A late answer to an older
+  // request would undo the change on the screen, so such requests are cancelled.
   void queryClient.cancelQueries({ queryKey: key, exact: true }, { revert: false });
   queryClient.setQueryData<GateSettings>(key, (shown) => shown && { ...shown, ...change(shown) });
   const next = changing.then(async () => {
@@ -53,7 +60,7 @@ export function changeGate(change: (settings: GateSettings) => Partial<GateSetti
   changing = next.catch(() => undefined);
   return next;
 }
-/** The verdict about a piece of code. The last answer stays while the next one is read. */
+/** Reads the verdict about a piece of code. The last verdict stays visible while the next one is loaded. */
 export const useTrial = (trial: Trial) =>
   useQuery({
     queryKey: ['trial', trial],

@@ -1,5 +1,5 @@
-// The only module that makes HTTP requests. A non-2xx response becomes an ApiError, a failed connection an
-// OfflineError.
+// Makes all HTTP requests of the Studio. A response other than 2xx becomes an ApiError, and a failed connection becomes
+// an OfflineError.
 import { http as say } from '../texts/api';
 import { basePath } from './base';
 import { forgetEarly, takeEarly } from './early';
@@ -32,7 +32,7 @@ export class OfflineError extends Error {
 /** Notifies listeners that the session has ended. */
 export const sessionEnded = new EventTarget();
 
-/** Notifies listeners that the chosen workspace is gone or no longer accessible. */
+/** Notifies listeners that the selected workspace no longer exists or is no longer accessible. */
 export const workspaceLost = new EventTarget();
 
 export interface Request {
@@ -40,7 +40,7 @@ export interface Request {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** The path prefix, if it is not the API. */
+  /** The path prefix, for requests that are not below the API's prefix. */
   root?: string;
 }
 
@@ -56,7 +56,8 @@ export async function requestWithHeaders(
 ): Promise<{ body: Json; headers: Headers }> {
   if (method !== 'GET') forgetEarly();
   const sent: Record<string, string> = { Accept: 'application/json', ...workspaceHeader(), ...headers };
-  // Versions may be cached for a year, and yet another person may deprecate them: always revalidate.
+  // The browser may cache a version for a year, but another person may deprecate the version. So the browser must
+  // always revalidate.
   const init: RequestInit = { method, headers: sent, credentials: 'same-origin', cache: 'no-cache' };
   if (body !== undefined) {
     init.body = stringifyJson(body);
@@ -69,7 +70,7 @@ export async function requestWithHeaders(
   return { body: answerOf(response.status, text, response.headers.get('Retry-After')), headers: response.headers };
 }
 
-/** Sends a request whose answer is a stream of server-sent events. A refusal is thrown as by `request`. */
+/** Sends a request whose answer is a stream of server-sent events. It reports refusals in the same way as `request`. */
 export async function requestStream(
   path: string,
   body: unknown,
@@ -84,7 +85,7 @@ export async function requestStream(
   return response.body;
 }
 
-/** Parses a response, however it was fetched. */
+/** Parses a response of fetch or of another method. */
 export function answerOf(status: number, text: string, retryAfter: string | null): Json {
   if (status === 401) sessionEnded.dispatchEvent(new Event('ended'));
   if (status < 200 || status > 299) {
@@ -95,7 +96,7 @@ export function answerOf(status: number, text: string, retryAfter: string | null
   return text === '' ? null : parseJson(text);
 }
 
-/** The workspace header, if the user can choose between workspaces. */
+/** Returns the workspace header, if the user can choose between workspaces. */
 export const workspaceHeader = (): Record<string, string> =>
   chosenWorkspace() === '' ? {} : { 'X-Workspace': chosenWorkspace() };
 
@@ -151,10 +152,10 @@ function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Whether the resource does not exist or is not visible to this user. */
+/** Whether the error means that the resource does not exist, or that this user may not see it. */
 export const isMissing = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
-/** Returns a readable message for any failed call. */
+/** Returns an error message for people, for any failed call. */
 export function explain(error: unknown): string {
   return error instanceof Error ? error.message : say.somethingWentWrong;
 }

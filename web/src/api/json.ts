@@ -1,5 +1,5 @@
-// JSON that keeps every digit. A number that a double cannot represent exactly stays text. Browsers without
-// JSON.rawJSON parse plain numbers.
+// Reads and writes JSON without losing digits. A number that a double cannot represent exactly stays text. In browsers
+// without JSON.rawJSON, all numbers become doubles.
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -31,13 +31,13 @@ export function stringifyJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent);
 }
 
-/** Returns the digits of a number that is stored as text, else undefined. */
+/** Returns the digits of a number that is stored as text, or undefined for other values. */
 export function rawNumber(value: Json | undefined): string | undefined {
   if (source.isRawJSON?.(value) !== true) return undefined;
   return JSON.stringify(value);
 }
 
-/** Parses a typed number, or returns undefined. */
+/** Parses a number that the user typed. Returns undefined if the text is not a number. */
 export function parseNumber(text: string): Json | undefined {
   try {
     const value = parseJson(text.trim());

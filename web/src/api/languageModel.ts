@@ -1,4 +1,4 @@
-// The language model of the workspace: its state and its switch.
+// Reads and changes the workspace's setting for the language model.
 import { useQuery } from '@tanstack/react-query';
 import { request } from './http';
 import { queryClient } from './queries';
@@ -11,7 +11,10 @@ const key = ['language-model'] as const;
 export const useLanguageModel = () =>
   useQuery({ queryKey: key, queryFn: () => request<LanguageModel>('/language-model'), staleTime: 0 });
 
-/** Switches the model on or off for the workspace, and may choose another. Screens that offer its help follow. */
+/**
+ * Switches the language model on or off for the workspace, and may select another model. All screens that use the model
+ * are updated.
+ */
 export async function switchLanguageModel(on: boolean, model?: string): Promise<void> {
   await request<LanguageModel>('/language-model', {
     method: 'PUT',

@@ -1,4 +1,4 @@
-// Paged lists. A screen reads a list with useListing and shows it with <Listed>.
+// Reads paged lists. A screen reads a list with useListing and shows it with <Listed>.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { keys } from './queries';
 import type { AgentSummary, BlockedRequest, RunSummary } from './types';
@@ -19,7 +19,7 @@ export type Listing<T> =
   | {
       kind: 'loaded';
       items: T[];
-      /** Reads the next page; undefined at the end. It does nothing while a page is being read. */
+      /** Reads the next page. It is undefined if there is no next page, and does nothing while a page is being read. */
       more: (() => void) | undefined;
       reading: boolean;
       /** The error of the last attempt to read a page. */
@@ -28,7 +28,7 @@ export type Listing<T> =
 
 const followEvery = 3000;
 
-/** Returns the items read so far. Earlier items stay until the next answer arrives. */
+/** Reads a list page by page. The items of the last answer stay until the next answer arrives. */
 export function useListing<T>(
   key: readonly unknown[],
   read: (cursor: string, signal: AbortSignal) => Promise<ListPage<T>>,
@@ -40,7 +40,7 @@ export function useListing<T>(
     initialPageParam: '',
     getNextPageParam: (page) => (page.nextCursor === '' ? undefined : page.nextCursor),
     placeholderData: (before) => before,
-    // Only the first page follows changes: more pages would move while they are read.
+    // Only the first page is read again after changes. Otherwise items would move while the user reads later pages.
     refetchInterval: ({ state }) => live && state.data?.pages.length === 1 && followEvery,
   });
   const retry = (): void => void found.refetch();

@@ -1,4 +1,4 @@
-// Calls and queries of projects. They are in a module of their own, so that the first screen does not load them.
+// Calls and queries for projects. This code is in a separate module, so that the first screen does not load it.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, apiBase, OfflineError, request, workspaceHeader } from './http';
 import { queryClient } from './queries';
@@ -19,11 +19,14 @@ const archiveTypes = [
   { end: /\.bundle$/i, type: 'application/x-git-bundle' },
 ];
 
-/** The media type of an archive by its name. Others are taken for a compressed tar. */
+/** Returns the media type of an archive by its file name. Any other name counts as a compressed tar. */
 export const archiveTypeOf = (name: string): string =>
   archiveTypes.find(({ end }) => end.test(name))?.type ?? 'application/gzip';
 
-/** Creates a project from an archive, or replaces its files. Returns the entries that were left out: no plain files. */
+/**
+ * Creates a project from an archive, or replaces the project's files. Returns the entries that were omitted because
+ * they are not plain files.
+ */
 export async function importProject(name: string, archive: File, description: string): Promise<string[]> {
   const query = new URLSearchParams({ description, strip: 'true' });
   const answer = await fetch(`${apiBase}${projectPath(name)}/import?${query.toString()}`, {
@@ -42,7 +45,10 @@ export const listProjectChanges = (project: string): Promise<{ items: ProjectCha
   request(`${projectPath(project)}/changes?limit=100`);
 export const getOverlayDiff = (project: string, id: string): Promise<OverlayDiff> =>
   request(`${overlayPath(project, id)}/diff`);
-/** Decides about files of the overlay as it was read, or about all that are open. */
+/**
+ * Decides about the given files of an overlay, or about all open files. The overlay must still have the revision that
+ * the user has seen.
+ */
 export const decideOverlay = (
   project: string,
   { id, revision }: Overlay,

@@ -1,12 +1,12 @@
-// Proposals of a language model. The server streams the attempts that failed, then the proposal or a problem.
+// Asks a language model for proposals. The server streams each failed attempt, and then the proposal or a problem.
 import { answerOf, OfflineError, requestStream } from './http';
 import { isObject, parseJson } from './json';
 import type { Attempt } from './types';
 
-/** Reports an attempt that failed, while the model makes the next one. */
+/** Reports a failed attempt. The model is already working on the next one. */
 export type Watch = (attempt: Attempt) => void;
 
-/** Asks for a proposal. `signal` cancels the conversation with the model. */
+/** Asks for a proposal. `signal` cancels the request to the model. */
 export async function propose<T>(path: string, body: unknown, watch: Watch, signal: AbortSignal): Promise<T> {
   const stream = await requestStream(path, body, signal);
   for await (const { name, data } of eventsOf(stream)) {
@@ -14,7 +14,7 @@ export async function propose<T>(path: string, body: unknown, watch: Watch, sign
     if (name === 'proposal') return parseJson(data) as unknown as T;
     if (name === 'problem') answerOf(statusOf(data), data, null);
   }
-  throw new OfflineError(); // the stream ended without an answer
+  throw new OfflineError(); // the stream ended without a proposal or a problem
 }
 
 function statusOf(problem: string): number {
@@ -27,7 +27,7 @@ interface NamedEvent {
   data: string;
 }
 
-/** The named events of a stream. Comments, which keep the connection open, are skipped. */
+/** Returns the named events of a stream. It skips comments, which only keep the connection open. */
 export async function* eventsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<NamedEvent> {
   const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';

@@ -1,4 +1,4 @@
-// Queries of the screens, cached by key.
+// Queries for the screens. Their results are cached by key.
 import { keepPreviousData, QueryClient, useQuery, type InfiniteData, type Query } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { agentHere } from './early';
@@ -101,8 +101,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network a query would wait silently. So it fails with a message and is retried when the network
-      // returns.
+      // Without a network, a query would wait without a message. With this setting it fails with a message, and is
+      // repeated when the network returns.
       networkMode: 'always',
       refetchOnReconnect: true,
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
@@ -110,7 +110,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The page then shows the sign-in form. Unsaved edits are stored in the browser and restored later.
+// After this, the page shows the sign-in form. Unsaved edits are stored in the browser and restored later.
 sessionEnded.addEventListener('ended', () => void queryClient.invalidateQueries({ queryKey: keys.session }));
 
 workspaceLost.addEventListener('lost', () => void queryClient.resetQueries());
@@ -120,20 +120,21 @@ const forever = { staleTime: Infinity } as const;
 export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
-/** The version of the server's Python, if it is known. */
+/** Returns the version of the server's Python, or undefined if it is not known. */
 export const usePythonVersion = (): string | undefined =>
   useCapabilities().data?.languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
 export const useHealth = () => useQuery({ queryKey: ['health'], queryFn: getHealth, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
-// A query without data is retried by hand or when the network returns. Each attempt clears the last error.
+// A failed query without data is repeated only by the user or when the network returns. A repetition by a timer would
+// clear its error message.
 const refetchInterval = ({ state }: { state: { data: unknown } }) => (state.data === undefined ? false : 2000);
-// The load of the engines changes constantly.
+// The load of the engines changes constantly, so it is read again every two seconds.
 export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval });
-// Folders can change on disk at any time.
 export const useToolSets = () => useQuery({ queryKey: keys.toolSets, queryFn: listToolSets });
 export const useToolSet = (name: string) => useQuery({ queryKey: keys.toolSet(name), queryFn: () => getToolSet(name) });
+// The folder of a skill can change on disk at any time, so the list is read again every two seconds.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval });
-// Requests come from other people and programs at any time.
+// Other people and programs may create requests at any time, so the list is read again.
 const approvalsEvery = 10_000;
 export const useApprovals = (status: 'pending' | undefined, enabled = true) =>
   useQuery({
@@ -150,14 +151,17 @@ export const useDeliveries = (id: string) =>
 export const useApprovalDiff = (id: string, enabled: boolean) =>
   useQuery({ queryKey: [...keys.approval(id), 'diff'], queryFn: () => diffApproval(id), retry: false, enabled });
 export const refreshBlocked = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.blocked });
-/** The verdict about the draft in its saved revision. */
-/** The tags of all agents, the most frequent first. */
+/** Reads the tags of all agents, the most frequent first. */
 export const useTags = () => useQuery({ queryKey: [...keys.agents, 'tags'], queryFn: listTags });
+/** Reads the verdict about the draft in its saved revision. */
 export const useVerdict = (name: string, revision: number, enabled: boolean) =>
   useQuery({ queryKey: keys.verdict(name, revision), queryFn: () => getVerdict(name), gcTime: 0, enabled });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
-/** The installed packages of the workspace. While some are being installed, the list is read again each second. */
+/**
+ * Reads the installed packages of the workspace. While packages are being installed, it reads the list again every
+ * second.
+ */
 export const useInstalledPackages = () =>
   useQuery({
     queryKey: [...keys.installedPackages, 'list'],
@@ -165,13 +169,16 @@ export const useInstalledPackages = () =>
     refetchInterval: (query) => ((query.state.data?.running.length ?? 0) > 0 ? 1000 : false),
   });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
-/** The quotas of any workspace, for server administrators. They are editable, so they are read once per visit. */
+/**
+ * Reads the quotas of any workspace, for server administrators. The user can edit them, so they are read only once per
+ * visit.
+ */
 export const useQuotasOf = (workspace: string) =>
   useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
 export const useUsage = (month: string) => useQuery({ queryKey: keys.usage(month), queryFn: () => getUsage(month) });
 /**
- * The budgets of the workspace. Runs of other people use them too, so they are read again each minute. A screen that
- * shows them as its content reads them when it opens.
+ * Reads the budgets of the workspace. Runs of other people use the same budgets, so they are read again every minute. A
+ * screen that is about budgets also reads them when it opens.
  */
 export const useBudgets = (enabled = true, onOpen = false) =>
   useQuery({
@@ -188,14 +195,14 @@ export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, query
 export const useMembers = () => useQuery({ queryKey: keys.members, queryFn: listMembers });
 export const useInvitations = (enabled: boolean) =>
   useQuery({ queryKey: keys.invitations, queryFn: listInvitations, enabled });
-// An open draft belongs to its session. It is fetched for each visit and never refreshed in the background. A version
-// has no session and shows the server's current data.
+// Reads an agent. An open draft belongs to its session: it is read for each visit and never refreshed in the
+// background. A version has no session, so its data is refreshed.
 export function useAgent(name: string, version: string | undefined) {
-  // An agent that was cached before its page rendered, such as a new one, would stay fresh for minutes with an old
-  // draft.
+  // An agent that was cached before its page rendered, such as a new agent, would count as fresh for minutes although
+  // its draft may be old.
   useEffect(() => {
     const left = { queryKey: keys.agent(name), exact: true, type: 'inactive' } as const;
-    return () => queueMicrotask(() => queryClient.removeQueries(left)); // the next page may use it already
+    return () => queueMicrotask(() => queryClient.removeQueries(left)); // the next page may already use the answer
   }, [name]);
   return useQuery({
     queryKey: version === undefined ? keys.agent(name) : keys.facts(name),
@@ -208,7 +215,7 @@ export function useAgent(name: string, version: string | undefined) {
     refetchOnReconnect: ({ state }) => state.data === undefined,
   });
 }
-/** The current state of the agent without its draft: usage, listing, origin, versions. */
+/** Reads the current state of the agent without its draft: usage, listing, origin and versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 /** Whether the draft differs from the latest version. A save of an equal draft asks again. */
 export function useUnpublished(name: string, latest: string, saved: boolean, enabled: boolean): boolean | undefined {
@@ -231,7 +238,7 @@ export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
 export const useDraftSaves = (name: string) =>
   useQuery({ queryKey: keys.draftSaves(name), queryFn: () => listDraftSaves(name), staleTime: 0 });
-/** A save of the draft, and the agent with the draft that a restore would replace. */
+/** Reads a save of the draft, and the agent whose draft a restore would replace. */
 export const useDraftSave = (name: string, revision: number) =>
   useQuery({
     queryKey: keys.draftSave(name, revision),
@@ -242,10 +249,13 @@ export const useDraftSave = (name: string, revision: number) =>
     gcTime: 0,
     staleTime: 0,
   });
-/** An agent of the public registry, of any workspace. */
+/** Reads an agent of the public registry. */
 export const useListedAgent = (publisher: string, name: string) =>
   useQuery({ queryKey: keys.listed(publisher, name), queryFn: () => getListedAgent(publisher, name) });
-/** A version of a listed agent. While another version loads, the previous one stays, so that the focus is kept. */
+/**
+ * Reads a version of a listed agent. While another version is loaded, the previous one stays, so that the focus is not
+ * lost.
+ */
 export const useListedVersion = (publisher: string, name: string, version: string) =>
   useQuery({
     queryKey: [...keys.listed(publisher, name), version],
@@ -266,7 +276,7 @@ export const readVersion = (name: string, version: string) =>
   });
 export const useDiff = (name: string, from: string, to: string, read = () => diff(name, from, to)) =>
   useQuery({ queryKey: keys.diff(name, from, to), queryFn: read, gcTime: 0, staleTime: 0 });
-/** The runtime that "auto" selects for the saved draft. */
+/** Reads the runtime that "auto" selects for the saved draft. */
 export const useDraftRuntime = (name: string, enabled: boolean) =>
   useQuery({
     queryKey: keys.draftRuntime(name),
@@ -275,7 +285,7 @@ export const useDraftRuntime = (name: string, enabled: boolean) =>
     staleTime: 0,
     enabled,
   });
-/** A run, read again until it has ended. */
+/** Reads a run, and reads it again until it has ended. */
 export const useRunState = (id: string) =>
   useQuery({
     queryKey: keys.run(id),
@@ -284,7 +294,7 @@ export const useRunState = (id: string) =>
   });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 
-/** Whether an agent's page can render at once, because the early answers have arrived. */
+/** Whether the page of an agent can render immediately, because the early answers have arrived. */
 export async function knowEarly(): Promise<boolean> {
   const name = agentHere(chosenWorkspace());
   if (name === undefined) return false;
@@ -295,14 +305,14 @@ export async function knowEarly(): Promise<boolean> {
   return true;
 }
 
-/** Restarts all pending queries. A hanging request is cancelled; refetch alone would wait for it. */
+/** Restarts all pending queries. It cancels a request that does not get an answer; refetch alone would wait for it. */
 export async function askAgain(): Promise<void> {
   const unanswered = { type: 'active', predicate: ({ state }: Query) => state.data === undefined } as const;
   await queryClient.cancelQueries(unanswered);
   await queryClient.refetchQueries(unanswered);
 }
 
-/** Call it after a change of an agent outside its draft. */
+/** Marks the data about an agent as outdated. Call it after a change of an agent outside its draft. */
 export function refreshFacts(name: string): void {
   const changed = [keys.facts, keys.versions, keys.pins, keys.diffs, keys.draftSaves].map((key) => key(name));
   for (const queryKey of [...changed, keys.agents]) void queryClient.invalidateQueries({ queryKey });
@@ -315,12 +325,12 @@ export const refreshPackages = (): Promise<void> => queryClient.invalidateQuerie
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
 export const refreshBudgets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.budgets });
 export const refreshQuotas = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.quotas });
-/** Also refreshes the list of accessible workspaces. */
+/** Marks the workspaces as outdated, also those in the list of accessible workspaces. */
 export async function refreshWorkspaces(): Promise<void> {
   await Promise.all([keys.workspaces, keys.session].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
-/** Call it after a rename. Lists show the new name at once, and data cached under the old name is dropped. */
+/** Updates the cache after a rename. Lists show the new name immediately, and data under the old name is removed. */
 export function agentRenamed(agent: Agent, former: string): void {
   const renamed = (item: AgentSummary): AgentSummary => (item.id === agent.id ? { ...item, name: agent.name } : item);
   for (const queryKey of [keys.agents, keys.registry]) {
@@ -337,7 +347,7 @@ export function agentRenamed(agent: Agent, former: string): void {
   }
 }
 
-/** The key covers both the registry lists and the registry's agents. */
+/** The key matches the lists of the registry and the agents of the registry. */
 const isListing = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => typeof queryKey[1] === 'object';
 
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

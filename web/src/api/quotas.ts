@@ -9,7 +9,7 @@ export interface QuotaRow {
   summary: string;
 }
 
-/** Returns one row per quota with its usage. A limit of 0 means unlimited. */
+/** Returns one row per quota, with the quota's usage. A limit of 0 means no limit. */
 export function quotaRows({ limits, used }: Quotas): QuotaRow[] {
   const row = (name: string, taken: number, limit: number, unit: (n: number) => string): QuotaRow => ({
     name,

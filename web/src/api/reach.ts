@@ -1,4 +1,5 @@
-// Whether the server can be reached: as the last request found, and, while nothing is asked, as a heartbeat finds.
+// Tracks whether the server answers. It uses the result of the last request. While there are no requests, it sends a
+// heartbeat.
 import { basePath } from './base';
 
 const beat = 10_000;
@@ -7,7 +8,7 @@ const retry = 3_000;
 let reached = true;
 const listeners = new Set<() => void>();
 
-/** Says how a request went: any answer counts, whatever its status. */
+/** Reports whether a request was answered. Any answer counts, whatever its status. */
 export function report(answered: boolean): void {
   if (answered === reached) return;
   reached = answered;
@@ -17,7 +18,7 @@ export function report(answered: boolean): void {
 
 export const isReached = (): boolean => reached;
 
-/** Listens to changes. The heartbeat runs while there is a listener. */
+/** Calls the listener after changes. The heartbeat runs while there is at least one listener. */
 export function onReach(listener: () => void): () => void {
   listeners.add(listener);
   if (listeners.size === 1) schedule();
@@ -35,7 +36,7 @@ function schedule(): void {
 }
 
 async function ask(): Promise<void> {
-  // A hidden page sends the next request when it becomes visible.
+  // A hidden page sends no heartbeat. It sends the next request when it becomes visible.
   if (document.hidden) return schedule();
   try {
     await fetch(`${basePath}/health`, { cache: 'no-store', signal: AbortSignal.timeout(beat) });

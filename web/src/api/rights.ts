@@ -1,4 +1,4 @@
-// The user's permissions. The Studio offers only actions that the server would allow.
+// Determines the user's permissions. The Studio offers only actions that the server would allow.
 import { rights as say } from '../texts/api';
 import { useSession } from './queries';
 import type { Role, Scope, Session } from './types';
@@ -11,18 +11,18 @@ const roleFor: Record<Scope, Role> = {
   admin: 'administrator',
 };
 
-// Administrators of this workspace run the server. Its name and title may change.
+// The ID of the workspace whose administrators run the server. The name and title of this workspace may change.
 const serverWorkspace = 'default';
 
 const ranks: readonly Role[] = ['viewer', 'developer', 'approver', 'administrator'];
 
 export interface Rights {
   may: (scope: Scope) => boolean;
-  /** For actions on more than one agent: a token may be limited to some agents. */
+  /** Whether the user may perform an action on more than one agent. A token may be restricted to some agents. */
   mayAnywhere: (scope: Scope) => boolean;
-  /** May create and close workspaces and set their quotas. */
+  /** Whether the user may create and close workspaces and set their quotas. */
   runsServer: boolean;
-  /** The reason in one sentence. */
+  /** The reason for a missing permission, as one sentence. */
   why: (scope: Scope) => string;
 }
 

@@ -1,12 +1,12 @@
-// Browser storage. Anyone may have written its values: an older Studio, an extension, a user. So every value is
-// validated on reading. If storage is blocked or full, nothing else fails.
+// Reads and writes the browser's storage. An older Studio, an extension or the user may have written its values, so
+// every value is validated on reading. If the storage is blocked or full, only the stored values are missing.
 import { isObject } from './json';
 
 export const local = (): Storage => localStorage;
-/** The storage of this tab, which survives a reload. */
+/** The storage of this browser tab, which survives a reload. */
 export const ofTab = (): Storage => sessionStorage;
 
-/** Returns the stored value as the reader parses it, or undefined if it is missing or invalid. */
+/** Returns the stored value after parsing it, or undefined if it is missing or invalid. */
 export function readStored<T>(key: string, read: (text: string) => T | undefined, storage = local): T | undefined {
   return withStorage(storage, (s) => {
     const text = s.getItem(key);
@@ -14,7 +14,7 @@ export function readStored<T>(key: string, read: (text: string) => T | undefined
   });
 }
 
-/** Stores the text. Returns false if storage is full or blocked. */
+/** Stores a text. Returns false if the storage is full or blocked. */
 export const keep = (key: string, text: string, storage = local): boolean =>
   withStorage(storage, (s) => {
     s.setItem(key, text);
@@ -34,7 +34,7 @@ export function withStorage<T>(storage: () => Storage, act: (storage: Storage) =
 export const isText = (value: unknown): value is string => typeof value === 'string';
 export const isSwitch = (value: unknown): value is boolean => typeof value === 'boolean';
 
-/** Accepts numbers within a range. */
+/** Returns a parser that accepts numbers within a range. */
 export const isWithin =
   (least: number, most: number) =>
   (value: unknown): value is number =>
@@ -45,13 +45,13 @@ export const isOneOf =
   (value: unknown): value is T =>
     options.some((option) => option === value);
 
-/** Returns the entries of an object that pass the check; an empty object for any other value. */
+/** Returns the entries of an object that pass the check. For any other value it returns an empty object. */
 export function entriesOf<T>(value: unknown, is: (value: unknown) => value is T): Record<string, T> {
   if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, never] => is(entry[1])));
 }
 
-/** Returns the stored settings that are valid, and the initial value for all others. */
+/** Returns the stored settings. An invalid or missing setting has its initial value. */
 export function settingsOf<T extends object>(
   kept: unknown,
   initial: T,

@@ -1,4 +1,5 @@
-// Follows a run over a WebSocket, one event per frame. It resumes after the last seq when the connection breaks.
+// Follows a run over a WebSocket that sends one event per frame. If the connection breaks, it connects again and
+// continues after the last sequence number.
 import { apiBase, sessionEnded } from './http';
 import { parseJson } from './json';
 import type { Run, RunEvent, RunStatus } from './types';
@@ -12,7 +13,7 @@ export interface StreamListener {
   state(state: StreamState): void;
 }
 
-/** The WebSocket functions and the clock that following needs. Tests replace them. */
+/** The functions for WebSockets and time that following needs. Tests replace them. */
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((message: { data: unknown }) => void) | null;
@@ -22,14 +23,14 @@ export interface Socket {
 export interface StreamWorld {
   open(path: string): Socket;
   later(run: () => void, ms: number): () => void;
-  /** Calls back before the next paint, so that a flood of events causes one render per frame. */
+  /** Calls a function before the next paint. Many events then cause one render per frame. */
   frame(run: () => void): () => void;
   now(): number;
   run(runId: string): Promise<Run>;
 }
 
-// The time that event processing may use per frame, in milliseconds, and the maximum output per frame. A flood is
-// spread over frames, so that the page stays responsive.
+// The time in milliseconds that processing events may take per frame, and the maximum output per frame. A large number
+// of events is distributed over several frames, so that the page stays responsive.
 const frameBudget = 4;
 const frameOutput = 192 * 1024;
 const sliceOutput = 16 * 1024;
@@ -48,7 +49,7 @@ export const browserEnvironment: StreamWorld = {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
-  // A hidden tab paints no frames, so a timer replaces the frame there.
+  // A hidden tab paints no frames, so a timer is used instead.
   frame(run) {
     if (document.hidden) return browserEnvironment.later(run, 100);
     const frame = requestAnimationFrame(run);
@@ -61,8 +62,8 @@ export const browserEnvironment: StreamWorld = {
 const sizeOf = (event: RunEvent | undefined): number => (typeof event?.data === 'string' ? event.data.length : 64);
 
 /**
- * How many events are processed between two reads of the clock. The result is processed alone because most of the
- * screen changes with it.
+ * The number of events that are processed between two reads of the clock. The result event is processed alone, because
+ * it changes most of the screen.
  */
 function sliceOf(waiting: RunEvent[]): number {
   let [taken, size] = [0, 0];
@@ -71,7 +72,7 @@ function sliceOf(waiting: RunEvent[]): number {
   return taken;
 }
 
-/** Follows the run until its result. Returns the function that stops following. */
+/** Follows the run until its result. Returns a function that stops following. */
 export function followRun(
   runId: string,
   listener: StreamListener,
@@ -99,7 +100,7 @@ export function followRun(
   };
 
   const accept = (event: RunEvent): void => {
-    // After a resume the server may repeat events. Each seq is shown once.
+    // After a reconnection the server may repeat events. Each sequence number is processed once.
     if (event.seq <= last) return;
     last = event.seq;
     delay = firstDelay;
@@ -117,7 +118,7 @@ export function followRun(
     delay = Math.min(delay * 2, lastDelay);
   };
 
-  // A stream that ends without a result has none to send: the record of the run says how it ended.
+  // If a stream ends without a result, the server has none to send. Then the record of the run contains the result.
   const readRecord = async (): Promise<void> => {
     const run = await world.run(runId).catch(() => undefined);
     if (ended) return;
@@ -133,7 +134,7 @@ export function followRun(
     };
     socket.onclose = (end) => {
       if (ended) return;
-      // If the user lost read access, the page shows the error and the sign-in form.
+      // If the user may no longer read the run, the page shows the error and the sign-in form.
       if (end?.code === rightLost) sessionEnded.dispatchEvent(new Event('ended'));
       if (end?.code === streamEnded) void readRecord();
       else reconnect();

@@ -1,4 +1,4 @@
-// Calls and queries of tasks. They are in a module of their own, so that the first screen does not load them.
+// Calls and queries for tasks. This code is in a separate module, so that the first screen does not load it.
 import { useQuery } from '@tanstack/react-query';
 import { apiBase, request } from './http';
 import { parseJson } from './json';
@@ -9,7 +9,7 @@ import { inWorkspace } from './workspace';
 
 const key = ['tasks'] as const;
 const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
-/** A page of the newest tasks, all or in one state. */
+/** Reads a page of the newest tasks, either all or those in one state. */
 export const listTasks = (status?: TaskStatus): Promise<ListPage<Task>> =>
   request(`/tasks?limit=100${status === undefined ? '' : `&status=${status}`}`);
 export const getTask = (id: string): Promise<Task> => request(taskPath(id));
@@ -21,7 +21,10 @@ export type TaskEvent = { seq: number; at: string } & (
   | { kind: 'attempt'; data: { n: number; error: string; delayMs: number } }
 );
 
-/** Follows the events of a task after seq `from` until it has ended. Returns the function that stops following. */
+/**
+ * Follows the events of a task that come after `seq`, until the task has ended. Returns a function that stops
+ * following.
+ */
 export function followTask(id: string, from: number, onEvent: (event: TaskEvent) => void): () => void {
   const source = new EventSource(inWorkspace(`${apiBase}${taskPath(id)}/events?from=${String(from)}`));
   const accept = (message: MessageEvent<string>): void => onEvent(parseJson(message.data) as unknown as TaskEvent);
@@ -30,7 +33,7 @@ export function followTask(id: string, from: number, onEvent: (event: TaskEvent)
 }
 
 export interface NewTask {
-  /** An agent, or else a description. */
+  /** The body contains either an agent or a description. */
   agent?: string;
   version?: string;
   description?: string;
@@ -44,7 +47,10 @@ export const submitTask = (body: NewTask): Promise<Task> => request('/tasks', { 
 export const cancelTask = (id: string): Promise<Task> => request(`${taskPath(id)}/cancel`, { method: 'POST' });
 export const retryTask = (id: string, feedback: string): Promise<Task> =>
   request(`${taskPath(id)}/retry`, { method: 'POST', body: { feedback } });
-/** Decides about files of a task's changes as they were shown, or about all that are open. */
+/**
+ * Decides about the given files of a task's changes, or about all open files. The changes must still have the revision
+ * that the user has seen.
+ */
 export const decideTask = (
   id: string,
   decision: 'accept' | 'reject',
@@ -52,7 +58,10 @@ export const decideTask = (
   files?: string[],
 ): Promise<Task> => request(`${taskPath(id)}/${decision}`, { method: 'POST', body: { files, revision } });
 
-/** The newest tasks, and all that wait or are to be reviewed. They follow changes. */
+/**
+ * Reads the newest tasks, and all tasks that wait for a server or for a review. The lists are updated while they are
+ * shown.
+ */
 export const useTasks = () =>
   useQuery({
     queryKey: [...key, 'board'],
@@ -63,7 +72,7 @@ export const useTasks = () =>
     staleTime: 0,
     refetchInterval: ({ state }) => (state.data === undefined ? false : 2000),
   });
-/** A task. It follows changes until it has ended. */
+/** Reads a task. It is updated until the task has ended. */
 export const useTaskOrder = (id: string) =>
   useQuery({
     queryKey: [...key, 'one', id],
@@ -77,11 +86,12 @@ export const useTaskDiff = (id: string, revision: number, overlay: string | unde
     enabled: overlay !== undefined,
     queryKey: [...key, 'diff', id, revision],
     queryFn: () => getTaskDiff(id),
-    // The changes of an earlier attempt must not be accepted in place of those of this one.
+    // The previous changes stay on the screen only while the overlay is the same. Otherwise the user could accept the
+    // changes of an earlier attempt.
     placeholderData: (before) => (before?.overlay.id === overlay ? before : undefined),
     staleTime: 0,
   });
-/** Reads a task again. */
+/** Marks a task as outdated, so that it is read again. */
 export const refreshTask = (id: string): Promise<void> =>
   queryClient.invalidateQueries({ queryKey: [...key, 'one', id] });
 export const refreshTasks = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key });

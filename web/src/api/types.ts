@@ -1,4 +1,5 @@
-// The types of /api/v1, generated from the server's OpenAPI document (schema.d.ts). Free-form JSON is typed as JSON.
+// Contains the types of /api/v1, generated from the server's OpenAPI document (schema.d.ts). Arbitrary JSON has the
+// type JSON.
 import type { Json, JsonObject } from './json';
 import type { components } from './schema';
 
@@ -17,7 +18,7 @@ export type FileContent = Files[string];
 export type Limits = Wire['Limits'];
 export type Rules = Wire['Rules'];
 type Saved = Pick<Wire['Draft'], 'savedAt' | 'savedBy'>;
-/** A draft from the server has the person who saved it and the time. An edited draft does not. */
+/** A draft that the server sends contains the person who saved it and the time. An edited draft does not. */
 export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas & { tests?: Test[] }> & Partial<Saved>;
 /** One entry in the history of a draft. */
 export type DraftSave = Wire['DraftSave'];
@@ -59,7 +60,7 @@ export type Imported = Wire['Imported'];
 export type ImportReport = Wire['ImportReport'];
 export type ImportToolBody = Omit<Wire['ImportToolBody'], 'tool'> & { tool: Json };
 
-/** The body of POST and PUT for an agent: the draft's fields plus the agent's own. */
+/** The body of POST and PUT for an agent: the fields of the draft and those of the agent. */
 export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string; tests?: Test[] }>;
 
 export type VersionSummary = Wire['VersionSummary'];
@@ -91,7 +92,7 @@ export type Provenance = Wire['Provenance'];
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** OpenAPI describes only the envelope of the WebSocket stream. */
+/** OpenAPI describes only the outer object of an event in the WebSocket stream. */
 export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
   (
     | { kind: 'status'; data: { status: RunStatus; position?: number } }
@@ -149,7 +150,7 @@ export type Task = Wire['Task'];
 export type TaskStatus = Task['status'];
 export type OverlayDiff = Wire['OverlayDifference'];
 export type Approval = With<Wire['Approval'], { input?: Json }>;
-/** A request with the way its program differs from the approved version. */
+/** A request for approval, with the difference between its program and the approved version. */
 export type ApprovalDetails = Approval & Pick<Wire['Details'], 'approvers' | 'comparison' | 'inputWithheld'>;
 /** A webhook about a request for approval. */
 export type Delivery = Wire['Delivery'];
@@ -157,15 +158,15 @@ export type Verdict = Wire['Verdict'];
 export type GateSettings = Wire['GateSettings'];
 export type RulePack = Wire['PackInfo'];
 export type Rule = Wire['Rule'];
-/** A program to try rules on. */
+/** A program with which the user tries rules. */
 export type Trial = Wire['TrialBody'];
 /** A run that the policy service denied. */
 export type BlockedRequest = With<Wire['BlockedRequest'], { input?: Json }>;
 export type VerdictFinding = Wire['Finding'];
-/** A publication that waits for a person. */
+/** A request for a publication that waits for a person's approval. */
 export type AwaitedPublication = Wire['AwaitedPublication'];
 export type Finding = Wire['Detail'];
-/** Where a schema came from. */
+/** How a schema was made. */
 export type SchemaSource = Wire['SchemaSource'];
 export type Inferred = With<Wire['InferredSchemas'], Schemas>;
 export type Module = Wire['Module'];
@@ -173,8 +174,11 @@ export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
 export type Formatted = Wire['FormatReport'];
 
-/** A program called another agent: one event when the run of the agent starts, and one when it ends. Or it called a host
- * function: then `function` is its name, and `path` the file it is about. */
+/**
+ * A program called another agent, which gives one event when the called run starts and one when it ends. Or the program
+ * called a host function. Then `function` is the name of the host function, and `path` is the file that the call is
+ * about.
+ */
 export interface CallData {
   reference?: string;
   function?: string;

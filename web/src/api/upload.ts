@@ -1,15 +1,15 @@
-// Uploads an archive. Only XMLHttpRequest reports upload progress.
+// Uploads an archive with XMLHttpRequest, because fetch does not report the progress of an upload.
 import { upload as say } from '../texts/api';
 import { answerOf, apiBase, OfflineError, workspaceHeader } from './http';
 import type { ImportReport } from './types';
 
 interface Upload {
-  /** Validates the archive without writing. */
+  /** Whether the server only checks the archive and writes nothing. */
   dryRun: boolean;
-  /** Lists agents in the public registry again if they were listed at export. */
+  /** Whether agents are listed in the public registry again, if they were listed at the time of the export. */
   listed: boolean;
   signal: AbortSignal;
-  /** The uploaded share, from 0 to 1. */
+  /** Reports the uploaded share, from 0 to 1. */
   onProgress: (share: number) => void;
 }
 

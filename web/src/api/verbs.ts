@@ -1,4 +1,4 @@
-// The API calls of the Studio, one function per endpoint.
+// Contains the API calls of the Studio, one function per endpoint.
 import { basePath } from './base';
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
@@ -117,7 +117,7 @@ export async function listSamples(): Promise<Sample[]> {
   return (await request<Page<Sample>>('/samples')).items;
 }
 
-/** One page of a list. An empty cursor marks the end. */
+/** One page of a list. An empty cursor means that there is no next page. */
 export interface ListPage<T> {
   items: T[];
   nextCursor: string;
@@ -129,14 +129,14 @@ async function readPage<T>(path: string, query: Record<string, string>, signal: 
   return { items: page.items, nextCursor: page.nextCursor ?? '' };
 }
 
-/** Filters of the public registry. Missing filters are ignored. */
+/** Filters for the public registry. A missing filter selects all agents. */
 export interface RegistryFilter {
   search?: string;
   language?: Language;
   tag?: string;
 }
 
-/** Filters of the agent list. Empty filters are ignored. */
+/** Filters for the agent list. An empty filter selects all agents. */
 export interface AgentFilter {
   search?: string;
   inCode?: boolean;
@@ -164,14 +164,14 @@ export const listTags = async (): Promise<{ tag: string; count: number }[]> =>
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
 export const getDraftSave = (agent: string, revision: number): Promise<Draft> =>
   request(`${agentPath(agent)}/draft/history/${revision}`);
-/** The saves of a draft, newest first. The server keeps at most 100 of them, which is one page. */
+/** Lists the saves of a draft, newest first. The server keeps at most 100 saves, which fit on one page. */
 export async function listDraftSaves(agent: string): Promise<DraftSave[]> {
   return (await request<Page<DraftSave>>(`${agentPath(agent)}/draft/history?limit=100`)).items;
 }
-/** Sets the label of a save. An empty label is removed. */
+/** Sets the label of a save. An empty text removes the label. */
 export const labelDraftSave = (agent: string, revision: number, label: string): Promise<null> =>
   request(`${agentPath(agent)}/draft/history/${revision}`, { method: 'PATCH', body: { label } });
-/** Replaces the draft by an earlier save. `current` is the revision to replace. */
+/** Replaces the draft by an earlier save. `current` is the revision that is replaced. */
 export const restoreDraftSave = (agent: string, current: number, revision: number): Promise<Agent> =>
   request(`${agentPath(agent)}/draft/history/${revision}/restore`, {
     method: 'POST',
@@ -181,7 +181,9 @@ export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-a
 /** Creates an agent from the definition of a tool of another system. */
 export const importTool = (body: ImportToolBody): Promise<Agent> =>
   request('/code-agents/import-tool', { method: 'POST', body });
-/** With a comment the agent is deleted although others reference it. The tombstone stores the comment. */
+/**
+ * Deletes an agent. With a comment, the server deletes the agent even if others reference it, and stores the comment.
+ */
 export function deleteAgent(agent: string, comment: string): Promise<null> {
   const force = comment === '' ? '' : `?${new URLSearchParams({ force: 'true', comment }).toString()}`;
   return request(agentPath(agent) + force, { method: 'DELETE' });
@@ -192,7 +194,7 @@ export const renameAgent = (agent: string, name: string): Promise<Agent> =>
   request(agentPath(agent), { method: 'PATCH', body: { name } });
 export const copyAgent = (agent: string, name: string): Promise<Agent> =>
   request(`${agentPath(agent)}/copy`, { method: 'POST', body: { name } });
-/** Replaces the draft by a version. `revision` is the revision to discard. */
+/** Replaces the draft by a version. `revision` is the revision that is replaced. */
 export const redraft = (agent: string, revision: number, from: string): Promise<Agent> =>
   request(`${agentPath(agent)}/draft`, {
     method: 'POST',
@@ -202,7 +204,7 @@ export const redraft = (agent: string, revision: number, from: string): Promise<
 
 export function saveAgent(id: string, about: About, draft: Draft, signal?: AbortSignal): Promise<Agent> {
   const { revision, savedAt: _at, savedBy: _by, ...fields } = draft;
-  // The name is omitted: only a rename changes it, and another tab may have renamed the agent.
+  // The body does not contain the name. Only a rename may change it, and another tab may have renamed the agent.
   const { title, description, tags, metadata } = about;
   return request(agentPath(id), {
     method: 'PUT',
@@ -212,7 +214,7 @@ export function saveAgent(id: string, about: About, draft: Draft, signal?: Abort
   });
 }
 
-/** Returns a page of the public registry. Every word of the search must occur. */
+/** Returns a page of the public registry. An agent must contain every word of the search. */
 export const browseRegistry = (
   { search = '', language, tag = '' }: RegistryFilter,
   cursor: string,
@@ -232,14 +234,14 @@ export async function listToolSets(): Promise<ToolSet[]> {
   return (await request<Page<ToolSet>>('/tool-sets')).items;
 }
 export const getToolSet = (name: string): Promise<ToolSet> => request(toolSetPath(name));
-/** Creates a tool set, or replaces the one with its name. */
+/** Creates a tool set, or replaces the tool set with the same name. */
 export const putToolSet = (name: string, body: ToolSetBody): Promise<ToolSet> =>
   request(toolSetPath(name), { method: 'PUT', body });
 export const deleteToolSet = (name: string): Promise<null> => request(toolSetPath(name), { method: 'DELETE' });
 export const listSkills = (): Promise<SkillList> => request('/skills');
 export const promoteSkill = (name: string): Promise<Skill> =>
   request(`/skills/${encodeURIComponent(name)}/promote`, { method: 'POST', body: {} });
-/** With `force`, deletes a version that others reference. */
+/** Deletes a version. With `force`, it deletes the version even if others reference it. */
 export const uninstallSkill = (name: string, force: boolean): Promise<null> =>
   request(`/skills/${encodeURIComponent(name)}${force ? '?force=true' : ''}`, { method: 'DELETE' });
 export async function listSessions(): Promise<OpenSession[]> {
@@ -256,7 +258,7 @@ export const revokeToken = (id: string): Promise<null> =>
 export async function listSecrets(): Promise<Secret[]> {
   return (await request<Page<Secret>>('/secrets')).items;
 }
-/** Without an agent the secret belongs to the workspace. */
+/** Sets a secret. Without an agent, the secret belongs to the workspace. */
 const secretPath = (name: string, agent: string): string =>
   `/secrets/${encodeURIComponent(name)}${agent === '' ? '' : `?agent=${encodeURIComponent(agent)}`}`;
 export const setSecret = (name: string, agent: string, body: SecretBody): Promise<Secret> =>
@@ -269,14 +271,14 @@ export const getQuotasOf = (workspace: string): Promise<Quotas> => request(quota
 export const setQuotas = (workspace: string, own: OwnQuota): Promise<Quotas> =>
   request(quotasPath(workspace), { method: 'PUT', body: own });
 export const getUsage = (month: string): Promise<Usage> => request(`/usage?month=${encodeURIComponent(month)}`);
-/** The download address of the usage of a month as a table. */
+/** Returns the URL from which the browser downloads the usage of a month as a table. */
 export const usageTableUrl = (month: string): string =>
   inWorkspace(`${apiBase}/usage?format=csv&month=${encodeURIComponent(month)}`);
 export async function listBudgets(): Promise<Budget[]> {
   return (await request<Page<Budget>>('/budgets')).items;
 }
 const budgetPath = (name: string): string => `/budgets/${encodeURIComponent(name)}`;
-/** Creates a budget, or replaces the one of this name. */
+/** Creates a budget, or replaces the budget with the same name. */
 export const setBudget = (name: string, body: BudgetBody): Promise<Budget> =>
   request(budgetPath(name), { method: 'PUT', body });
 export const removeBudget = (name: string): Promise<null> => request(budgetPath(name), { method: 'DELETE' });
@@ -312,11 +314,11 @@ export async function listPins(agent: string): Promise<Pin[]> {
 export type PublishAs = { version: string } | { bump: 'auto' | 'major' | 'minor' | 'patch' };
 interface PublishMore {
   changelog: string;
-  /** With a comment the version number may be lower than advised. The version stores the comment. */
+  /** The reason why the version number is lower than recommended. The server stores it with the version. */
   comment: string;
-  /** Publishes a major version although checks fail; `comment` gives the reason. */
+  /** Whether to publish a major version although checks fail. `comment` contains the reason. */
   acceptRegressions?: boolean;
-  /** How many recorded inputs must give the same answer; 0 skips the replay. */
+  /** The number of recorded inputs that must give the same output; 0 skips this check. */
   replay: number;
 }
 export function publish(
@@ -332,7 +334,7 @@ export function publish(
   });
 }
 
-/** Names the revision of the draft that the user sees; the server refuses the request if another one was saved. */
+/** Sends the revision of the draft that the user sees. The server rejects the request if another revision was saved. */
 const seen = (revision: number | undefined): { revision?: number } => (revision === undefined ? {} : { revision });
 
 export interface ApprovalPage {
@@ -354,13 +356,13 @@ export interface ApprovalDecision {
 }
 export const decideApproval = (id: string, body: ApprovalDecision): Promise<Approval> =>
   request(`/approvals/${encodeURIComponent(id)}`, { method: 'POST', body });
-/** The difference between the program of a request and the previous version. */
+/** Returns the difference between the program of a request for approval and the previous version. */
 export const diffApproval = (id: string): Promise<Diff> => request(`/approvals/${encodeURIComponent(id)}/diff`);
 export const pageBlocked = (all: boolean, cursor: string, signal: AbortSignal): Promise<ListPage<BlockedRequest>> =>
   readPage('/blocked', { limit: '50', all: all ? 'true' : '', cursor }, signal);
 export const decideBlocked = (id: string, action: 'resubmit' | 'drop'): Promise<BlockedRequest> =>
   request(`/blocked/${encodeURIComponent(id)}`, { method: 'POST', body: { action } });
-/** The verdict that the gate would give about the draft now. */
+/** Returns the verdict that the policy gate would give about the draft now. */
 export const getVerdict = (agent: string): Promise<Verdict> => request(`${agentPath(agent)}/verdict`);
 
 export function diff(agent: string, from: string, to: string, revision?: number): Promise<Diff> {
@@ -368,7 +370,7 @@ export function diff(agent: string, from: string, to: string, revision?: number)
   return request(`${agentPath(agent)}/diff?${query.toString()}`);
 }
 
-/** Runs the tests with these names, or all, of a version or the draft. */
+/** Runs tests of a version or of the draft. Without names it runs all tests. */
 export const runTests = (
   agent: string,
   version: string | undefined,
@@ -380,15 +382,15 @@ export const runTests = (
     body: { ...(version !== undefined && { version }), names, ...seen(revision) },
   });
 
-/** Makes tests from the input schema of the draft and runs them. Nothing is kept. */
+/** Generates tests from the input schema of the draft and runs them. The server does not store them. */
 export const generateTests = (agent: string, revision?: number): Promise<GeneratedTests> =>
   request(`${agentPath(agent)}/tests/generate`, { method: 'POST', body: { ...seen(revision) } });
 
-/** Replays the newest recorded inputs of the latest version against the draft. */
+/** Runs the draft with the newest recorded inputs of the latest version. */
 export const replay = (agent: string, runs: number, revision?: number): Promise<ReplayReport> =>
   request(`${agentPath(agent)}/replay`, { method: 'POST', body: { runs, ...seen(revision) } });
 
-/** The download address for the named agents, or for the whole workspace. */
+/** Returns the URL from which the browser downloads an archive of the named agents, or of the whole workspace. */
 export function archiveUrl(...agents: string[]): string {
   const query = new URLSearchParams(agents.map((agent) => ['agent', agent])).toString();
   return inWorkspace(`${apiBase}/archive${query === '' ? '' : `?${query}`}`);
@@ -402,7 +404,7 @@ export interface ExportRequest {
 }
 export interface Exported {
   manifest: JsonObject;
-  /** Notes for the user: why a schema is not strict, and what the format cannot express. */
+  /** Notes for the user. They say why a schema is not strict, and which parts the format cannot express. */
   notes: string[];
 }
 export async function exportTool(agent: string, body: ExportRequest): Promise<Exported> {
@@ -411,7 +413,10 @@ export async function exportTool(agent: string, body: ExportRequest): Promise<Ex
   return { manifest: isObject(answer.body) ? answer.body : {}, notes: notesIn(answer.headers) };
 }
 
-/** Each header holds a JSON text. Browsers join headers of the same name with commas, which makes them a list. */
+/**
+ * Each header contains a JSON text. Browsers join headers with the same name by commas, so the result is the content of
+ * a JSON list.
+ */
 function notesIn(headers: Headers): string[] {
   const list = parseJson(`[${headers.get('Atelier-Warning') ?? ''}]`);
   return Array.isArray(list) ? list.filter((note) => typeof note === 'string') : [];
@@ -424,12 +429,12 @@ export function execute(agent: string, version: string, input: Json, revision?: 
     body: { version, input, ...seen(revision) },
   });
 }
-/** Calls a version and waits for its answer, like any client. */
+/** Calls a version and waits for the answer, like any other client. */
 export const call = (agent: string, version: string, input: Json): Promise<RunAnswer> =>
   request(`${agentPath(agent)}/execute`, { method: 'POST', body: { version, input } });
 export const cancelRun = (runId: string): Promise<null> => request(`/runs/${runId}/cancel`, { method: 'POST' });
 export const getRun = (runId: string): Promise<Run> => request(`/runs/${runId}`);
-/** The runs that a run started by calling agents, the first one first. */
+/** Lists the runs that a run has started by calling agents, oldest first. */
 export async function listChildren(runId: string): Promise<RunSummary[]> {
   const query = new URLSearchParams({ parentRunId: runId, limit: '200' });
   return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items.reverse();
@@ -439,7 +444,7 @@ export async function listRuns(agent: string): Promise<RunSummary[]> {
   return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items;
 }
 
-/** Filters of the run list. Empty filters are ignored. */
+/** Filters for the run list. An empty filter selects all runs. */
 export interface RunFilter {
   status: string;
   agent: string;
@@ -468,17 +473,17 @@ type InferRequest = Pick<Draft, 'language' | 'files' | 'entrypoint' | 'environme
   rules?: Rules;
 };
 
-/** Reads the schemas of a program from its types. */
+/** Infers the schemas of a program from its types. */
 export function inferSchemas(body: InferRequest, signal?: AbortSignal): Promise<Inferred> {
   return request('/infer', { method: 'POST', body, ...(signal && { signal }) });
 }
 
-/** Guesses schemas that the last recorded runs of an agent fit. */
+/** Infers schemas from the last recorded runs of an agent, so that these runs fit the schemas. */
 export function schemasFromRuns(name: string): Promise<Inferred> {
   return request(`${agentPath(name)}/schemas-from-runs`);
 }
 
-/** The exact packages of a draft. They are also installed if asked for. */
+/** Returns the exact packages of a draft. If requested, the server also installs them. */
 export function resolvePackages(
   name: string,
   revision: number | undefined,
@@ -493,13 +498,13 @@ export async function searchPackages(language: Language, text: string): Promise<
   return (await request<Page<FoundPackage>>(`/packages/search?${query.toString()}`)).items;
 }
 
-/** The versions of a package, the newest first. */
+/** Lists the versions of a package, newest first. */
 export async function listPackageVersions(language: Language, name: string): Promise<string[]> {
   const query = new URLSearchParams({ language, name });
   return (await request<Page<string>>(`/packages/versions?${query.toString()}`)).items;
 }
 
-/** The other packages that a package brings. */
+/** Lists the other packages on which a package depends. */
 export async function listPackageDependencies(
   language: Language,
   name: string,
@@ -511,11 +516,11 @@ export async function listPackageDependencies(
 
 export const listInstalledPackages = (): Promise<InstalledPackages> => request('/packages/installed');
 
-/** Removes packages that nothing used for some hours. With dryRun they are only listed. */
+/** Removes packages that were not used for some hours. With dryRun the server only lists them. */
 export const collectPackages = (unusedHours: number, dryRun: boolean): Promise<CollectedPackages> =>
   request('/packages/gc', { method: 'POST', body: { unusedHours, dryRun } });
 
-/** The files from which the editor reads the types of installed packages. */
+/** Returns the files that contain the types of the installed packages, for the editor. */
 export function getPackageTypes(agent: string, version: string): Promise<PackageTypes> {
   const query = new URLSearchParams({ version });
   return request(`${agentPath(agent)}/packages/types?${query.toString()}`);
@@ -524,7 +529,7 @@ export function getPackageTypes(agent: string, version: string): Promise<Package
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {
   return request('/validate', { method: 'POST', body, signal });
 }
-/** Warns of a description that is missing or poor for models. */
+/** Returns warnings about a description that is missing or not useful for models. */
 export function checkDescription(
   body: { name: string; title: string; description: string },
   signal: AbortSignal,

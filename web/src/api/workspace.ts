@@ -1,11 +1,13 @@
-// The chosen workspace. A user with one workspace has no choice and sends no header.
+// Stores the selected workspace. If a user has only one workspace, the Studio sends no workspace header.
 import { keep, ofTab, readStored } from './storage';
 
 const kept = 'atelier.workspace';
 
 let chosen: string | undefined;
 
-/** The name of the chosen workspace; '' is the user's first. A new tab starts with the last choice. */
+/**
+ * The name of the selected workspace; '' means the user's first workspace. A new tab starts with the last selection.
+ */
 export const chosenWorkspace = (): string =>
   (chosen ??= readStored(kept, String, ofTab) ?? readStored(kept, String) ?? '');
 
@@ -15,7 +17,7 @@ export function chooseWorkspace(name: string): void {
   keep(kept, name);
 }
 
-/** Returns an address that works without our headers, for sockets and downloads. */
+/** Returns a URL that contains the workspace. Sockets and downloads need it, because they cannot send headers. */
 export const inWorkspace = (path: string): string =>
   chosenWorkspace() === ''
     ? path

@@ -1,5 +1,5 @@
-// Loads the agent page at startup if the address is that of an agent. It does not use Suspense, which keeps a fallback on
-// screen for at least 300 ms.
+// Loads the agent page at startup if the URL is that of an agent. It does not use Suspense, which shows a fallback for
+// at least 300 ms.
 import { useEffect, useState } from 'react';
 import type { AgentPage } from '../workbench/AgentPage';
 import { loadEditor } from '../editor/load';
@@ -12,10 +12,10 @@ type Loaded = { Page: typeof AgentPage } | { error: unknown };
 
 let here: Loaded | undefined;
 
-/** Whether the address is that of an agent with its editor. */
+/** Whether the URL is that of an agent in the editor. */
 export const onAgentPage = (): boolean => /\/studio\/a\/[^/]+$/.test(window.location.pathname);
 
-/** Also resolves if loading fails. The page then shows the error. */
+/** Loads the code of the page. It also resolves if loading fails; the page then shows the error. */
 export async function loadAgentPage(): Promise<Loaded> {
   try {
     here = { Page: (await import('../workbench/AgentPage')).AgentPage };
@@ -31,7 +31,7 @@ export function AgentRoute({ agentRef }: { agentRef: string }) {
   useEffect(() => {
     if (loaded) return;
     let gone = false;
-    loadEditor().catch(() => undefined); // next to the page; the editor pane shows any failure
+    loadEditor().catch(() => undefined); // loads the editor in parallel with the page; the editor pane shows an error
     void loadAgentPage().then((now) => !gone && setLoaded(now));
     return () => {
       gone = true;

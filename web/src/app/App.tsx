@@ -27,7 +27,7 @@ import { SignIn } from './SignIn';
 import { switchTheme } from '../state/theme';
 import { decoded, readRef } from '../state/urlState';
 
-// Pages and dialogs that the first paint does not need.
+// The pages and dialogs below are not needed for the first paint, so they are loaded later.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const ToolSetsPage = lazy(() => import('../features/tools/ToolSetsPage').then((m) => ({ default: m.ToolSetsPage })));
 const ToolSetPage = lazy(() => import('../features/tools/ToolSetPage').then((m) => ({ default: m.ToolSetPage })));
@@ -63,7 +63,7 @@ const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then
 const WorkspacesPage = lazy(() =>
   import('../features/workspaces/WorkspacesPage').then((m) => ({ default: m.WorkspacesPage })),
 );
-// A build has no page of components.
+// Only the development server has the page of components.
 const ComponentsPage = import.meta.env.DEV
   ? lazy(() => import('../features/components/ComponentsPage').then((m) => ({ default: m.ComponentsPage })))
   : undefined;
@@ -111,7 +111,7 @@ export function App() {
   );
 }
 
-/** Shows the Studio only to users who are signed in. */
+/** Shows the Studio to users who are signed in, and the sign-in page to others. */
 function SessionGate() {
   const session = useSession();
   if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
@@ -382,7 +382,7 @@ function Pages() {
   );
 }
 
-/** An address without a page. */
+/** Shows that no page has this URL. */
 function NotFound() {
   const [here, navigate] = useLocation();
   useEffect(() => {

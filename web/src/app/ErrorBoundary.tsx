@@ -7,7 +7,9 @@ import { CopyButton } from '../ui/CopyButton';
 import { Empty } from '../ui/Empty';
 import css from './ErrorBoundary.module.css';
 
-/** Shows a rendering error. Edits are stored in the browser and restored after a reload. */
+/**
+ * Shows an error that a component throws while it renders. Edits are stored in the browser and restored after a reload.
+ */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 
@@ -46,6 +48,6 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: E
   }
 }
 
-/** The address without its secret part, the browser and the error, for a bug report. */
+/** Returns a text for a bug report: the URL without secrets, the browser and the error. */
 const reportOf = (error: Error): string =>
   [location.pathname, navigator.userAgent, error.stack ?? error.message].join('\n');

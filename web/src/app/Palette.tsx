@@ -15,7 +15,7 @@ import { usePlaces } from '../state/editorPlaces';
 import { agentUrl } from '../state/urlState';
 import { clearPaletteStart, usePaletteStart } from './paletteStart';
 
-/** The command palette: commands, agents and files. */
+/** Shows the command palette, which contains commands, agents and files. */
 export function Palette({ scope }: { scope: 'all' | 'places' }) {
   const [start] = useState(usePaletteStart.getState);
   useLayoutEffect(() => clearPaletteStart(), []);
@@ -31,7 +31,8 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
     picked.current = run;
     closeDialog();
   };
-  // A picked command may open a dialog, which later returns the focus to the element focused now.
+  // The selected command may open a dialog. When that dialog closes, the focus returns to the element that had the
+  // focus before the palette.
   const end = (e: Event): void => {
     e.preventDefault();
     giveBack(before);

@@ -5,7 +5,10 @@ import { closeDialog } from '../state/dialogs';
 import css from './Palette.module.css';
 import { clearPaletteStart, usePaletteStart } from './paletteStart';
 
-/** The input of the command palette while the rest is loaded. Without it the keys would go to the editor. */
+/**
+ * Shows the input of the command palette while the rest of the palette is loaded. Otherwise the typed keys would go to
+ * the editor.
+ */
 export function PaletteInput({ scope }: { scope: 'all' | 'places' }) {
   const [before] = useState(pathOfFocus);
   const { typed } = usePaletteStart();

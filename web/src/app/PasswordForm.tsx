@@ -8,7 +8,7 @@ import { TextField } from '../ui/TextField';
 import { useTask } from '../ui/useTask';
 import css from '../frame/SignIn.module.css';
 
-/** The sign-in form with name and password. */
+/** Shows the sign-in form for name and password. */
 export function PasswordForm({ look, onDone }: { look: 'plain' | 'primary'; onDone: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState('');

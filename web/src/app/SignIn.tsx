@@ -13,7 +13,7 @@ import { Mark } from '../frame/Brand';
 import css from '../frame/SignIn.module.css';
 import { TokenForm } from './TokenForm';
 
-/** The messages for a failed sign-in at a provider, by error code. */
+/** The messages for a failed sign-in at an identity provider, by error code. */
 const refusals: Partial<Record<string, string>> = {
   bad_request: said.notStartedHere,
   unauthenticated: said.refusedByProvider,
@@ -28,10 +28,10 @@ const kept = 'atelier.signin';
 
 function refusal(): string | undefined {
   const asked = new URLSearchParams(location.search).get(code) ?? '';
-  return Object.hasOwn(refusals, asked) ? refusals[asked] : undefined; // the code in an address may be forged
+  return Object.hasOwn(refusals, asked) ? refusals[asked] : undefined; // shown only if the code is known, because anyone can write a code into a URL
 }
 
-/** A signed-in user does not need the error, nor do people they send the address to. */
+/** Removes the error from the URL, because signed-in users do not need it and may share the URL. */
 function forgetCode(): void {
   const url = new URL(location.href);
   if (!url.searchParams.has(code)) return;
@@ -39,7 +39,7 @@ function forgetCode(): void {
   history.replaceState(history.state, '', url);
 }
 
-/** The sign-in page. The method used last in this browser comes first. */
+/** Shows the sign-in page. The method that was used last in this browser is first. */
 export function SignIn() {
   const ways = useQuery({ queryKey: ['signInWays'], queryFn: listSignInMethods });
   const [refused] = useState(refusal);

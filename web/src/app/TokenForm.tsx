@@ -7,7 +7,7 @@ import { Button } from '../ui/Button';
 import { TextField } from '../ui/TextField';
 import css from '../frame/SignIn.module.css';
 
-/** The sign-in form for server administrators and token holders. */
+/** Shows the sign-in form for server administrators and for people who have a token. */
 export function TokenForm({ look }: { look: 'plain' | 'primary' }) {
   const client = useQueryClient();
   const [token, setToken] = useState('');

@@ -1,4 +1,4 @@
-// Keeps the text that was typed and the element that had the focus before the command palette was loaded.
+// Stores the text that the user typed, and the element that had the focus, before the command palette was loaded.
 import { create } from 'zustand';
 
 export const usePaletteStart = create<{ typed: string; before: readonly Element[] | undefined }>(() => ({
@@ -6,5 +6,5 @@ export const usePaletteStart = create<{ typed: string; before: readonly Element[
   before: undefined,
 }));
 
-/** Forgets it, once the palette has it or was closed. */
+/** Clears the stored data when the palette has read it or was closed. */
 export const clearPaletteStart = (): void => usePaletteStart.setState({ typed: '', before: undefined });

@@ -1,5 +1,5 @@
-// Shows the output of a run as a virtual list. Rows have one height, a wrapped line takes several rows, and only
-// visible lines are in the page.
+// Shows the output of a run as a virtual list. All rows have the same height, and a wrapped line takes several rows.
+// Only visible lines are elements of the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useCommand } from '../state/commands';
 import { useEditorSettings } from '../editor/settings';
@@ -17,12 +17,12 @@ import { Selection, type Filter } from './selection';
 
 const rowHeight = 18;
 const spare = 8;
-// The width next to a line's text: its number and a margin.
+// The width in characters that a line needs in addition to its text, for its number and a margin.
 const otherWidth = 64 + 12;
 const timeWidth = 104;
 const probe = '0'.repeat(100);
 
-// The time that search may use per frame, in milliseconds.
+// The time in milliseconds that the search may use per frame.
 const lookBudget = 6;
 
 interface Props {
@@ -70,7 +70,7 @@ export function Console({ ring, running, onClear }: Props) {
   };
   useCommand('view.wrap', toggleWrap);
 
-  // The scroll position belongs to one run. The next run starts at its end.
+  // The scroll position belongs to one run. For the next run, the console shows the end of the output.
   const [shownSince, setShownSince] = useState(clears);
   if (shownSince !== clears) {
     setShownSince(clears);
@@ -91,17 +91,17 @@ export function Console({ ring, running, onClear }: Props) {
     };
     const observer = new ResizeObserver(look);
     observer.observe(element);
-    observer.observe(measure); // the width changes when the font loads
+    observer.observe(measure); // the width of a character changes when the font is loaded
     return () => observer.disconnect();
   }, [times]);
 
-  // The reader stays at their line when the lines above change their height.
+  // When lines above the view change their height, the view stays at the same line.
   const reading = useRef(0);
   useLayoutEffect(() => {
     if (scroll.current) scroll.current.scrollTop = rows.before(reading.current) * rowHeight;
   }, [wrap, box.columns]); // eslint-disable-line react-hooks/exhaustive-deps -- other changes move nobody
 
-  // Follows the end until the user scrolls up.
+  // The console shows the end of the output until the user scrolls up.
   useLayoutEffect(() => {
     if (follows && scroll.current) scroll.current.scrollTop = rows.total * rowHeight;
   }, [follows, rows, box.height]);
@@ -112,7 +112,7 @@ export function Console({ ring, running, onClear }: Props) {
     reading.current = rows.at(Math.floor(element.scrollTop / rowHeight));
     const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
     setFollows(atEnd);
-    // A following reader sees the end after every change.
+    // If the console follows the output, it scrolls to the end after every change.
     if (!atEnd || !follows) setBox((b) => ({ ...b, top: element.scrollTop, height: element.clientHeight }));
   };
 
@@ -128,7 +128,7 @@ export function Console({ ring, running, onClear }: Props) {
     showLine(hits[index]);
   };
 
-  // Typing jumps to the first match. Later matches do not move the reader.
+  // While the user types a search, the console jumps to the first match. Later matches do not move the view.
   const searched = useRef('');
   useEffect(() => {
     if (searched.current === search || (hits.length === 0 && !looked)) return;

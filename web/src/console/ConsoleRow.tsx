@@ -6,7 +6,7 @@ import css from './Console.module.css';
 import type { Line } from './lines';
 import { parseLine, type Style } from './sgr';
 
-// Only the start of a very long line is drawn. Copying includes all of it.
+// The console draws only the start of a very long line. Copying includes the whole line.
 export const mostShown = 4000;
 
 interface Props {
@@ -18,7 +18,10 @@ interface Props {
   time: boolean;
 }
 
-/** One console line. Program output becomes text nodes only. The `text` property renders a row again when it grows. */
+/**
+ * Shows one console line. It writes program output only as text nodes. When the line grows, the `text` property makes
+ * the row render again.
+ */
 export function ConsoleRow({ line, text, position, size, look, time }: Props) {
   const shown = text.length > mostShown ? text.slice(0, mostShown) : text;
   const { spans } = parseLine(shown, line.style);
@@ -56,7 +59,7 @@ function styleOf(style: Style): CSSProperties | undefined {
   if (Object.keys(style).length === 0) return undefined;
   const [fg, bg] = style.inverse ? [style.bg ?? 'var(--bg0)', style.fg ?? 'var(--fg)'] : [style.fg, style.bg];
   const css: CSSProperties = {};
-  // Mixes colours of the program with the text colour until they are readable on the background.
+  // Mixes the program's colours with the text colour until they are readable on the background.
   if (fg !== undefined)
     css.color = fg.startsWith('rgb') && bg === undefined ? `color-mix(in oklab, ${fg} 65%, var(--fg))` : fg;
   if (bg !== undefined) {

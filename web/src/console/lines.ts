@@ -1,12 +1,12 @@
-// The lines of a run in order, up to a maximum. A line is stored as a position in its chunk, so that 100,000 lines do
-// not create 100,000 objects.
+// Stores the lines of a run in order, up to a maximum number. A line is stored as a position in its chunk, so that
+// 100,000 lines do not create 100,000 objects.
 import type { LogLevel } from '../api/types';
 import type { Style } from './sgr';
 
 export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
 
 export interface Line {
-  /** Counts from 1 over the whole run, including dropped lines. */
+  /** The number of the line, from 1. It counts all lines of the run, including removed lines. */
   number: number;
   at: string;
   stream: Stream;
@@ -25,7 +25,7 @@ const streams: readonly Stream[] = ['stdout', 'stderr', 'log', 'progress', 'syst
 const plain: Style = {};
 const firstSize = 1024;
 
-/** The attributes of each line, in a ring indexed by line number. */
+/** The attributes of each line, in a ring buffer. The line number determines the index. */
 class Columns {
   readonly chunk: Uint32Array;
   readonly from: Uint32Array;
@@ -56,7 +56,7 @@ export class Lines {
   private readonly chunks = new Map<number, Chunk>();
   private oldestChunk = 1;
   private lastChunk = 0;
-  /** Lines that span more than one chunk. */
+  /** The texts of lines that span more than one chunk. */
   private readonly own = new Map<number, Line>();
   private readonly styles = new Map<number, Style>();
 
@@ -68,12 +68,12 @@ export class Lines {
     return this.next - this.first;
   }
 
-  /** Stores the text that the next lines refer to. */
+  /** Stores the text of which the following lines are parts. */
   hold(text: string, at: string): void {
     this.chunks.set(++this.lastChunk, { text, at });
   }
 
-  /** Adds a line that is part of the last stored text. */
+  /** Adds a line that is a part of the last stored text. */
   addPart(stream: 'stdout' | 'stderr', from: number, to: number, style: Style | undefined): void {
     const place = this.place(stream);
     this.columns.from[place] = from;
@@ -82,7 +82,7 @@ export class Lines {
     this.next++;
   }
 
-  /** Adds a separate line, which may change until the next is added. */
+  /** Adds a line with a separate text. The line may change until the next line is added. */
   add(line: Omit<Line, 'number'>): Line {
     const numbered = { number: this.next, ...line };
     this.place(line.stream);
@@ -104,7 +104,7 @@ export class Lines {
     return streams[this.columns.stream[this.placeOf(number)] ?? 0] ?? 'stdout';
   }
 
-  /** The length of the line, including escapes. */
+  /** Returns the length of the line, including escape sequences. */
   lengthOf(number: number): number {
     const place = this.placeOf(number);
     const length = (this.columns.to[place] ?? 0) - (this.columns.from[place] ?? 0);
@@ -115,7 +115,7 @@ export class Lines {
     return (number - 1) % this.columns.size;
   }
 
-  /** Reserves the next line with empty columns. */
+  /** Reserves the next line. Its attributes are empty. */
   private place(stream: Stream): number {
     if (this.length === this.capacity) this.drop();
     else if (this.length === this.columns.size)

@@ -1,5 +1,5 @@
-// The output of one run. It splits chunks into lines, stores the style at the start of each line, and overwrites the
-// pending line on a carriage return like a terminal. The number of lines is bounded.
+// Stores the output of one run. It splits chunks into lines and stores the style at the start of each line. On a
+// carriage return it overwrites the current line, like a terminal. The number of lines is limited.
 import type { CallData, EgressData, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
 import { ring as say } from '../texts/console';
@@ -8,19 +8,19 @@ import { endStyle, isPlain, plainText, type Style } from './sgr';
 
 export const ringCapacity = 200_000;
 const esc = '\u001b';
-// The maximum length of a line, so that endless lines cannot grow the page.
+// The maximum length of a line, so that a line without an end cannot fill the page.
 const lineCapacity = 1_000_000;
 
 interface Pending {
   line: Line;
-  /** A carriage return was read; the next text replaces the line. */
+  /** Whether the last character was a carriage return. Then the next text replaces the line. */
   returned: boolean;
 }
 
 export class Ring {
-  /** Increases with every change. Views compare it to decide whether to render. */
+  /** Increases with every change. Components compare it to decide whether to render. */
   changes = 0;
-  /** Increases when the output is cleared and lines count from 1 again. */
+  /** Increases when the output is cleared. Then line numbers start at 1 again. */
   clears = 0;
   private lines: Lines;
   private readonly pending = new Map<'stdout' | 'stderr', Pending>();
@@ -42,7 +42,7 @@ export class Ring {
     return this.lines.length;
   }
 
-  /** The number of lines dropped at the start. */
+  /** Returns the number of lines that were removed at the start. */
   get dropped(): number {
     return this.lines.first - 1;
   }
@@ -51,7 +51,7 @@ export class Ring {
     return index < 0 ? undefined : this.lines.get(this.lines.first + index);
   }
 
-  /** Reads attributes by line number without building the line. */
+  /** Reads the attributes of a line by its number, without building the line. */
   numbered(number: number): Line | undefined {
     return this.lines.get(number);
   }
@@ -129,7 +129,7 @@ export class Ring {
     }
   }
 
-  /** A progress update replaces the previous one if nothing else was printed in between. */
+  /** A progress message replaces the previous one if there was no other output between them. */
   private progress(data: { done: number; total: number; message?: string }, at: string): void {
     const of = data.total > 0 ? say.progress(data.done, data.total) : String(data.done);
     const text = data.message === undefined || data.message === '' ? of : `${of}  ${data.message}`;
@@ -161,7 +161,7 @@ export class Ring {
     if (from < data.length) this.write(stream, data.slice(from), at);
   }
 
-  /** A line inside one chunk that overwrites nothing. */
+  /** Fast path for a line that is inside one chunk and overwrites nothing. */
   private wholeLine(stream: 'stdout' | 'stderr', data: string, from: number, to: number, coloured: boolean): void {
     const style = this.styles.get(stream);
     this.lines.addPart(stream, from, to, style);
@@ -177,7 +177,8 @@ export class Ring {
       };
       this.pending.set(stream, pending);
     }
-    // Only the text after the last carriage return is visible. A trailing one waits for the next text.
+    // Only the text after the last carriage return is visible. If the carriage return is the last character, the line
+    // changes with the next text.
     const trailing = text.endsWith('\r');
     const body = trailing ? text.slice(0, -1) : text;
     const cut = body.lastIndexOf('\r');
@@ -196,7 +197,7 @@ export class Ring {
     this.leave(stream, endStyle(pending.line.text, pending.line.style));
   }
 
-  /** Stores the style at the start of the stream's next line. */
+  /** Stores the style with which the stream's next line starts. */
   private leave(stream: 'stdout' | 'stderr', style: Style): void {
     if (isPlain(style)) this.styles.delete(stream);
     else this.styles.set(stream, style);
@@ -208,14 +209,14 @@ export class Ring {
   }
 }
 
-/** Returns a line without escapes, for search and copy. */
+/** Returns a line without escape sequences, for search and copy. */
 export function lineText(line: Line): string {
   const text = plainText(line.text);
   if (line.stream !== 'log') return text;
   return `${line.level ?? 'info'}: ${text}${line.fields === undefined ? '' : ` ${line.fields}`}`;
 }
 
-/** Describes the call of another agent, or of a host function, in one line. */
+/** Returns one line that describes the call of another agent or of a host function. */
 function callWords({ reference: agent, function: name, path, status, error, ms }: CallData): string {
   const reference = agent ?? [name, path].filter((part) => part !== undefined).join(' ');
   if (status === 'running') return say.calls(reference);
@@ -223,7 +224,7 @@ function callWords({ reference: agent, function: name, path, status, error, ms }
   return say.callFailed(reference, error);
 }
 
-/** Describes the outcome of a network request in one line. */
+/** Returns one line that describes the result of a network request. */
 function egressWords({ host, port, decision, rule, bytes, ms }: EgressData): string {
   const name = host === '' ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (decision === 'denied') return say.denied(name, rule);

@@ -1,9 +1,9 @@
-// Maps console lines to rows of one height. An unwrapped line is one row. A wrapped line takes several rows: first
-// estimated from the font's width, then corrected when it is drawn.
+// Maps console lines to rows of the same height. An unwrapped line is one row. A wrapped line takes several rows. Their
+// number is first estimated from the width of a character, and corrected when the line is drawn.
 import type { Line } from './lines';
 import { plainText } from './sgr';
 
-/** The shown lines by position. Numbers and lengths are read without building the lines. */
+/** The shown lines, by position. It reads numbers and lengths without building the lines. */
 export interface Shown {
   numberAt(index: number): number;
   lengthAt(index: number): number;
@@ -13,9 +13,9 @@ export interface Shown {
 /** The positions of all shown lines. */
 export interface Rows {
   total: number;
-  /** The number of rows before the line. */
+  /** Returns the number of rows before the line. */
   before(index: number): number;
-  /** The line at a row. */
+  /** Returns the line at a row. */
   at(row: number): number;
 }
 
@@ -28,13 +28,14 @@ const levelCells = 10;
 const fieldsGap = 2;
 const none = new Uint32Array();
 
-/** Stores the height of wrapped lines for one width. */
+/** Stores the heights of wrapped lines for one width of the console. */
 export class Wrapping {
   private columns = 0;
-  // A ring by line number: the number and the length at which the height was measured.
+  // A ring buffer by line number. It contains the line number and the length of the line at the time of the
+  // measurement.
   private known = { number: none, length: none, rows: none };
 
-  /** `most` is the drawn part of a line, `capacity` the maximum number of lines. */
+  /** `most` is the length of the part of a line that is drawn. `capacity` is the maximum number of lines. */
   constructor(
     private readonly capacity: number,
     private readonly most: number,
@@ -60,7 +61,7 @@ export class Wrapping {
     };
   }
 
-  /** Stores the measured height of a line. Returns the difference to the estimate in rows. */
+  /** Stores the measured height of a line. Returns the difference to the estimated height, in rows. */
   measured(line: Line, rows: number): number {
     const { number, text } = line;
     const more = rows - (this.find(number, text.length) ?? this.reckon(line, number, text.length));
@@ -94,7 +95,7 @@ export class Wrapping {
   }
 }
 
-/** The last line that starts at or before the row. */
+/** Returns the last line that starts at or before the row. */
 function search(starts: Uint32Array, count: number, row: number): number {
   let low = 0;
   let high = Math.max(0, count - 1);

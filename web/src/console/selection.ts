@@ -1,5 +1,5 @@
 // Filters and searches the console lines. Each line is checked once, within a time limit per frame, so that the page
-// stays responsive. Lines that can change are checked again.
+// stays responsive. Lines that may still change are checked again.
 import { lineText, type Ring } from './ring';
 import type { Stream } from './lines';
 
@@ -17,7 +17,7 @@ const step = 512;
 export class Selection {
   /** The numbers of matching lines, in order. */
   readonly hits: number[] = [];
-  /** The numbers of lines that pass the filter; undefined if all do. */
+  /** The numbers of the lines that pass the filter; undefined if all lines pass. */
   private readonly passed: number[] | undefined;
   private readonly wanted: string;
   private next: number;
@@ -33,7 +33,7 @@ export class Selection {
     this.next = ring.dropped + 1;
   }
 
-  /** The number of shown lines. */
+  /** Returns the number of shown lines. */
   get count(): number {
     return this.passed?.length ?? this.ring.length;
   }
@@ -42,7 +42,7 @@ export class Selection {
     return this.passed ? (this.passed[index] ?? 0) : this.ring.dropped + 1 + index;
   }
 
-  /** The position of the line with this number. */
+  /** Returns the position of the line with this number. */
   indexOf(number: number): number {
     return this.passed ? lowest(this.passed, number) : number - this.ring.dropped - 1;
   }
@@ -51,7 +51,7 @@ export class Selection {
     return this.hits[lowest(this.hits, number)] === number;
   }
 
-  /** Checks new lines until the time is used up. Returns whether all have been checked. */
+  /** Checks new lines until the time is used up. Returns whether all lines have been checked. */
   advance(timeIsOver: () => boolean): boolean {
     const { ring, passed, hits } = this;
     const first = ring.dropped + 1;
@@ -89,7 +89,7 @@ export class Selection {
   }
 }
 
-/** The lowest index whose number is at least the wanted one. */
+/** Returns the lowest index whose line number is at least the given number. */
 function lowest(numbers: number[], wanted: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

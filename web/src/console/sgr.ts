@@ -1,5 +1,5 @@
-// Parses Select Graphic Rendition escapes, the colours and weights of terminals, into spans. All other escapes are
-// dropped.
+// Parses the escape sequences for colours and weights of terminals (Select Graphic Rendition) into spans. All other
+// escape sequences are removed.
 
 export interface Style {
   fg?: string;
@@ -17,13 +17,16 @@ export interface Span {
 }
 
 const esc = '\u001b';
-// CSI, OSC (with its text), other two-byte escapes, and unwanted control characters.
+// Matches CSI sequences, OSC sequences with their text, other two-byte escapes, and unwanted control characters.
 const escapes = new RegExp(
   `${esc}\\[([0-9;:?<=>]*)[ -/]*([@-~])|${esc}\\][^\\u0007${esc}]*(?:\\u0007|${esc}\\\\)?|${esc}[ -~]?|[\\u0000-\\u0008\\u000b-\\u001f\\u007f]`,
   'g',
 );
 
-/** Splits a line into spans. It starts in the style of the previous line and returns the style at its end. */
+/**
+ * Splits a line into spans. The line starts with the style at the end of the previous line. Returns the spans and the
+ * style at the end.
+ */
 export function parseLine(line: string, start: Style = {}): { spans: Span[]; end: Style } {
   if (!hasEscapes(line)) return { spans: line === '' ? [] : [{ text: line, style: start }], end: start };
   const spans: Span[] = [];
@@ -41,7 +44,10 @@ export function parseLine(line: string, start: Style = {}): { spans: Span[]; end
   return { spans, end: style };
 }
 
-/** Returns the style at the end of a line without splitting it. Most coloured lines end with a reset. */
+/**
+ * Returns the style at the end of a line without splitting the line. It is fast if the line ends with a reset, as most
+ * coloured lines do.
+ */
 export function endStyle(line: string, start: Style): Style {
   const last = line.lastIndexOf(`${esc}[`);
   if (last < 0) return start;
@@ -115,7 +121,7 @@ function without(style: Style, ...keys: (keyof Style)[]): Style {
   return next;
 }
 
-/** Parses 256-colour and true-colour parameters and returns how many codes they used. */
+/** Parses the parameters of a 256-colour or true-colour code. Returns the number of parameters that it used. */
 function extended(codes: number[], at: number): [string | undefined, number] {
   if (codes[at] === 5) return [indexed(codes[at + 1] ?? 0), 2];
   if (codes[at] === 2) return [rgb(codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0), 4];

@@ -13,8 +13,8 @@ const groups = {
 } as const;
 
 /**
- * Shows the differences of two versions. `linesOnly` is for pages without an open agent: whole files are not offered.
- * First sentences, then field tables, then files.
+ * Shows the differences between two versions: sentences first, then field tables, then files. `linesOnly` is for pages
+ * without an open agent, which do not offer whole files.
  */
 export function Changes({ diff, linesOnly = false }: { diff: Diff; linesOnly?: boolean }) {
   if (
@@ -41,7 +41,7 @@ export function Changes({ diff, linesOnly = false }: { diff: Diff; linesOnly?: b
         const fields = diff.settings.filter((s) => s.group === group && plain(s.before) !== plain(s.after));
         if (fields.length === 0) return null;
         const table = <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
-        // The sentences above already describe schema changes.
+        // Schema changes are omitted here, because the sentences above describe them.
         if (group !== 'schema') return table;
         return (
           <details key={group} className={css.folded}>
@@ -70,7 +70,7 @@ export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons
   );
 }
 
-/** The server puts names in backticks. */
+/** The server writes names in backticks. */
 const quoted = (sentence: string): ReactNode[] =>
   sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 

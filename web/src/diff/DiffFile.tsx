@@ -6,11 +6,11 @@ import { countsOf } from './unified';
 
 interface Props {
   path: string;
-  /** What happened to the file, in the words of the server: added, changed, deleted and so on. */
+  /** How the file changed, in the words of the server: added, changed, deleted and so on. */
   kind: string;
-  /** The unified diff whose lines are counted. */
+  /** The unified diff. The component counts its lines. */
   unified: string;
-  /** The rank of the heading. */
+  /** The level of the heading. */
   rank?: 'h2' | 'h3';
   acts?: ReactNode;
   ref?: Ref<HTMLElement>;
@@ -24,7 +24,7 @@ const icons: Record<string, LucideIcon> = {
   removed: FileMinus,
 };
 
-/** A changed file as a box: its path, the counts of its lines and its buttons, then its content. */
+/** Shows a changed file as a box: the path, the numbers of added and removed lines, the buttons, and the content. */
 export function DiffFile({ path, kind, unified, rank: Heading = 'h3', acts, ref, children }: Props) {
   const Icon = icons[kind] ?? FilePen;
   const { added, removed } = useMemo(() => countsOf(unified), [unified]);

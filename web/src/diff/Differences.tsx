@@ -17,7 +17,7 @@ interface Props {
   decide: Decide;
 }
 
-/** The buttons that decide about all open files of an overlay. */
+/** The buttons with which the user decides about all open files of an overlay. */
 export function DecideAll({ diff, busy, decide }: Props) {
   const { may, why } = useRights();
   const allowed = may('write');
@@ -40,7 +40,9 @@ export function DecideAll({ diff, busy, decide }: Props) {
   );
 }
 
-/** The changed files of an overlay. If there are several, each can also be accepted or rejected separately. */
+/**
+ * Shows the changed files of an overlay. If there are several, the user can also accept or reject each file separately.
+ */
 export function Differences({ diff, busy, decide, fixed = false }: Props & { fixed?: boolean }) {
   const { overlay, moved, files } = diff;
   const { may, why } = useRights();

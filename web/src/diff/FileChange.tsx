@@ -23,7 +23,7 @@ interface Props {
   linesOnly: boolean;
 }
 
-/** Shows a changed file: the lines around each change, or both files in the diff editor. */
+/** Shows a changed file, either the lines around each change or both files in the diff editor. */
 export function FileChange({ file, from, to, linesOnly }: Props) {
   const { path, status, unified, binary } = file;
   const [chosen, setLook] = useState<Look>('lines');

@@ -2,7 +2,10 @@ import { useMemo } from 'react';
 import css from './Changes.module.css';
 import { linesOf } from './unified';
 
-/** Shows a unified diff without the names of its files. The numbers are drawn, so that copied text has none. */
+/**
+ * Shows a unified diff without the file names. The style sheet adds the line numbers, so that copied text does not
+ * contain them.
+ */
 export function Lines({ text }: { text: string }) {
   const lines = useMemo(() => linesOf(text), [text]);
   return (

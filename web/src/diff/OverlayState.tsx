@@ -10,7 +10,7 @@ const marks: Record<Overlay['status'], { icon: LucideIcon; look: Look }> = {
   expired: { icon: TimerOff, look: 'quiet' },
 };
 
-/** The state of a proposed change. */
+/** Shows the state of a proposed change. */
 export function OverlayState({ status }: Pick<Overlay, 'status'>) {
   return <StateMark {...marks[status]}>{say.states[status]}</StateMark>;
 }

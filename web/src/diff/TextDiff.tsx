@@ -10,7 +10,7 @@ export const narrowest = 520;
 const lineHeight = 18;
 
 interface Props {
-  /** The file extension selects the language. */
+  /** A file extension, which selects the language. */
   path: string;
   before: string;
   after: string;

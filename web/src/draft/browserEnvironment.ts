@@ -1,5 +1,5 @@
-// Connects a draft session to the browser: the API for saving, and localStorage for edits that must survive a closed
-// tab.
+// Connects a draft session to the browser. The API stores saves, and localStorage stores edits that must survive a
+// closed tab.
 import { local, ofTab, withStorage } from '../api/storage';
 import { getAgent, getDraftSave, saveAgent } from '../api/verbs';
 import { notify } from '../state/notices';
@@ -16,7 +16,7 @@ export const browserEnvironment: SessionEnvironment = {
   load: getAgent,
   loadSave: getDraftSave,
   replaced: ({ draft: { savedBy, savedAt } }) => notify('done', say.changedBy(savedBy?.name, savedAt, Date.now())),
-  // Writing is synchronous, so consecutive keystrokes share one write.
+  // Writing to localStorage is synchronous, so one write contains several keystrokes.
   keep(id, content) {
     waiting.set(id, content);
     timer ??= setTimeout(writeNow, keepDelay);
@@ -50,7 +50,7 @@ const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelie
 
 window.addEventListener('pagehide', writeNow);
 
-/** Returns stored edits of this draft that the server does not have. */
+/** Returns the stored edits of this draft that were not saved on the server. */
 export const storedDraft = (id: string): Content | undefined => withStorage(local, (s) => readEdits(s, id, tab()));
 
 function writeNow(): void {
@@ -60,7 +60,7 @@ function writeNow(): void {
   waiting.clear();
 }
 
-/** The ID of this tab, which survives a reload. */
+/** Returns the ID of this tab. The ID survives a reload. */
 function tab(): string {
   const name = withStorage(ofTab, (s) => {
     const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);

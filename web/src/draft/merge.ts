@@ -1,22 +1,24 @@
-// Merges two drafts that began from one: files by their lines, everything else by its field.
+// Merges two drafts that have a common base. It merges files line by line, and other data field by field.
 import { diff3Merge } from 'node-diff3';
 import type { FileContent, Files } from '../api/types';
 import type { Content } from './session';
 
-/** One file or one field that both sides, or one of them, changed. */
+/** One file or one field that at least one side changed. */
 export interface Part {
   key: string;
   kind: 'file' | 'draft' | 'about';
   mine: unknown;
   theirs: unknown;
   merged: unknown;
-  /** Both sides changed it in ways that do not fit together. `merged` then marks both texts, or is mine. */
+  /**
+   * Whether both sides changed the part in incompatible ways. Then `merged` contains both texts with marks, or my side.
+   */
   conflict: boolean;
 }
 
 export type Side = 'merged' | 'mine' | 'theirs';
 
-/** Lists the differences between the sides. Without a base every difference is a conflict. */
+/** Lists the differences between both sides. Without a base, every difference is a conflict. */
 export function mergeParts(base: Content | undefined, mine: Content, theirs: Content): Part[] {
   const files = keysOf(mine.draft.files, theirs.draft.files)
     .sort()
@@ -34,7 +36,7 @@ export function mergeParts(base: Content | undefined, mine: Content, theirs: Con
   return [...files, ...fields].filter((part) => !same(part.mine, part.theirs));
 }
 
-/** Returns my content with the chosen side of each part. */
+/** Returns my content with the selected side of each part. */
 export function mergedContent(mine: Content, parts: Part[], side: (part: Part) => Side): Content {
   const draft: Record<string, unknown> = { ...mine.draft };
   const about: Record<string, unknown> = { ...mine.about };
@@ -68,7 +70,7 @@ function mergeFile(
 
 type Region = { ok: string[] } | { conflict: { a: string[]; b: string[] } };
 
-/** Merges two texts by their lines. Where both changed the same lines, both stand in the result between marks. */
+/** Merges two texts line by line. If both changed the same lines, the result contains both versions between marks. */
 export function mergeText(base: string, mine: string, theirs: string): { text: string; conflict: boolean } {
   const regions = diff3Merge(mine.split('\n'), base.split('\n'), theirs.split('\n'), {
     excludeFalseConflicts: true,

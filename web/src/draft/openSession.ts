@@ -1,4 +1,4 @@
-// The draft that is open in this tab. Actions on its agent save pending edits first.
+// Stores which draft is open in this tab. Actions on its agent first save pending edits.
 import { settle as say } from '../texts/agents';
 import type { DraftSession } from './session';
 
@@ -12,7 +12,7 @@ export function draftOpened(id: string, session: DraftSession): () => void {
   };
 }
 
-/** Saves the agent's draft if it is open in this tab. Throws if it cannot be saved. */
+/** Saves the agent's draft if it is open in this tab. Throws if the draft cannot be saved. */
 export async function saveOpenDraft(id: string): Promise<void> {
   if (open?.id !== id || (await open.session.flush())) return;
   throw new Error(say.theDraftIsNotSaved);

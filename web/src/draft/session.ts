@@ -1,5 +1,5 @@
-// The open draft: its edits and its saved state. Saving is debounced, sends the revision it started from, and never
-// overwrites another person's save.
+// Manages an open draft: its edits and its saved state. It saves after a pause in typing. A save contains the revision
+// on which the edits are based, and never overwrites another person's save.
 import { ApiError, explain } from '../api/http';
 import type { About, Agent, Draft, FieldProblem, FileContent, JsonSchema, SchemaSource } from '../api/types';
 
@@ -9,7 +9,7 @@ export type SaveState =
   | { kind: 'saving' }
   | { kind: 'offline' }
   | { kind: 'refused'; message: string; fields: FieldProblem[] }
-  /** Another revision was saved. `base` is the content that both sides began from, if it is known. */
+  /** Another revision was saved. `base` is the common base of both sides, if it is known. */
   | { kind: 'conflict'; theirs: Agent; base: Content | undefined };
 
 export interface Content {
@@ -23,23 +23,23 @@ export interface SessionView extends Content {
   save: SaveState;
 }
 
-/** The dependencies of a session: server, persistent storage and clock. */
+/** The dependencies of a session: the server, the persistent storage and the clock. */
 export interface SessionEnvironment {
   save(id: string, content: Content): Promise<Agent>;
   load(id: string): Promise<Agent>;
   /** Loads the draft of an earlier revision. */
   loadSave(id: string, revision: number): Promise<Draft>;
-  /** Tells the user that another person's draft replaced this one. */
+  /** Tells the user that another person's draft has replaced the shown draft. */
   replaced(theirs: Agent): void;
   keep(id: string, content: Content): void;
   forget(id: string): void;
   later(run: () => void, ms: number): () => void;
-  /** Notifies other tabs of saves and receives their saves. */
+  /** Tells other tabs about saves, and receives their saves. */
   tell(id: string, revision: number): void;
   listen(id: string, heard: (revision: number) => void): () => void;
 }
 
-// Stays the same object while a user types, so that nothing renders again.
+// This object stays the same while the user types, so that no component renders again.
 const dirty: SaveState = { kind: 'dirty' };
 const saving: SaveState = { kind: 'saving' };
 
@@ -54,7 +54,7 @@ export class DraftSession {
   private inFlight: Promise<void> | undefined;
   private edits = 0;
   private before: Content | undefined;
-  /** The content of the revision that the edits are based on. */
+  /** The content of the revision on which the edits are based. */
   private base: Content | undefined;
 
   constructor(
@@ -79,7 +79,7 @@ export class DraftSession {
     this.edited({ draft: { ...this.view.draft, ...change } });
   }
 
-  /** Changes a schema and says where it came from; without a source a person wrote it. */
+  /** Changes a schema and stores how the schema was made. Without a source, a person wrote it. */
   editSchema(which: 'input' | 'output', schema: JsonSchema, source?: SchemaSource): void {
     const { schemaSources: sources, ...draft } = this.view.draft;
     const { [which]: _, ...others } = sources ?? {};
@@ -97,7 +97,7 @@ export class DraftSession {
     this.editDraft({ files: { ...this.view.draft.files, [path]: content } });
   }
 
-  /** Saves now. Resolves to true when the server has every edit; otherwise `save` holds the reason. */
+  /** Saves immediately. Resolves to true when the server has stored all edits. Otherwise `save` contains the reason. */
   async flush(): Promise<boolean> {
     this.cancelTimer();
     while (this.needsSaving()) {
@@ -107,7 +107,7 @@ export class DraftSession {
     return this.view.save.kind === 'saved';
   }
 
-  /** Publishing and exporting change server data outside the draft. */
+  /** Stores the new latest version after publishing, because publishing does not change the draft. */
   published(version: string): void {
     this.update({ latestVersion: version });
   }
@@ -118,14 +118,14 @@ export class DraftSession {
     this.edited({ draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
   }
 
-  /** Continues with a merge of both sides. */
+  /** Ends a conflict with a merge of both sides. */
   takeMerged({ about, draft }: Content): void {
     const { save } = this.view;
     if (save.kind !== 'conflict') return;
     this.edited({ about, draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
   }
 
-  /** Continues with the other person's draft. The returned function restores the edits that were made here. */
+  /** Ends a conflict with the other person's draft. The returned function restores the edits that were made here. */
   takeTheirs(): () => void {
     const { save, about, draft } = this.view;
     if (save.kind !== 'conflict') return () => undefined;
@@ -135,7 +135,10 @@ export class DraftSession {
     return () => this.edited({ about, draft: { ...draft, revision: this.view.draft.revision } }, 0);
   }
 
-  /** Does work on the draft as it is shown. If another revision was saved, the conflict is shown and the work fails. */
+  /**
+   * Performs an action on the draft that the user sees. If another revision was saved, the session shows the conflict
+   * and the action fails.
+   */
   async withRevision<T>(work: (revision: number) => Promise<T>): Promise<T> {
     try {
       return await work(this.view.draft.revision);
@@ -145,27 +148,27 @@ export class DraftSession {
     }
   }
 
-  /** Takes the news of a save, which may be one's own. */
+  /** Handles the message that a revision was saved. This session may have saved it. */
   told(revision: number): Promise<void> {
     return this.heard(revision, true);
   }
 
-  /** Asks whether another person saved, as after the page was away. */
+  /** Asks the server whether another person saved the draft, for example after the page was hidden. */
   async check(): Promise<void> {
     try {
       const theirs = await this.world.load(this.view.id);
       if (theirs.draft.revision > this.view.draft.revision) await this.heard(theirs.draft.revision, true);
     } catch {
-      // The next save will detect it anyway.
+      // An error does not matter, because the next save detects the other revision.
     }
   }
 
-  /** Whether it started with edits that the server did not have. */
+  /** Whether the session started with edits that the server had not stored. */
   get restored(): boolean {
     return this.before !== undefined;
   }
 
-  /** Discards restored edits and shows the server's draft. */
+  /** Discards the restored edits and shows the server's draft. */
   dropRestored(): void {
     const { before } = this;
     if (!before) return;
@@ -244,7 +247,7 @@ export class DraftSession {
     const about = { ...this.view.about, name: agent.name };
     if (edits === this.edits) {
       this.world.forget(this.view.id);
-      // The server may add defaults, but the screen keeps showing the sent values.
+      // The server may add defaults. The screen still shows the values that were sent.
       this.update({ latestVersion, about, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
       return;
     }
@@ -263,9 +266,12 @@ export class DraftSession {
     this.schedule(retryDelay);
   }
 
-  /** Another tab saved. A draft without edits loads the new state; a draft with edits is compared first. */
+  /**
+   * Handles another revision that was saved. A draft without edits loads the new state. A draft with edits is compared
+   * with the new state first.
+   */
   private async heard(revision: number, tell = false): Promise<void> {
-    await this.inFlight; // the running save returns the new revision, if it succeeds
+    await this.inFlight; // if the running save succeeds, it returns the new revision
     if (revision <= this.view.draft.revision) return;
     if (!this.clean()) {
       this.cancelTimer();
@@ -279,11 +285,11 @@ export class DraftSession {
       this.update(viewOf(theirs));
       if (tell) this.world.replaced(theirs);
     } catch {
-      // The next save will detect it anyway.
+      // An error does not matter, because the next save detects the other revision.
     }
   }
 
-  /** Another person saved. Their state is loaded so that the user can choose. */
+  /** Another person has saved. The session loads that draft, so that the user can choose. */
   private async meet(): Promise<void> {
     try {
       const theirs = await this.world.load(this.view.id);
@@ -299,14 +305,14 @@ export class DraftSession {
     }
   }
 
-  /** Loads the draft on which restored edits were based. The page no longer has it. */
+  /** Loads the draft on which restored edits were based. The page does not have it after a reload. */
   private async findBase(kept: Content, theirs: Agent): Promise<void> {
     try {
       const draft = await this.world.loadSave(theirs.id, kept.draft.revision);
       this.base = { about: kept.about, draft };
       if (this.view.save.kind === 'conflict') this.update({ save: { ...this.view.save, base: this.base } });
     } catch {
-      // Without the base there is no merge by lines, but both sides can still be compared.
+      // Without the base, both sides cannot be merged by lines, but the user can still compare them.
     }
   }
 
@@ -316,7 +322,7 @@ export class DraftSession {
   }
 }
 
-/** Whether a request was refused because another revision of the draft was saved. */
+/** Whether a request was rejected because another revision of the draft was saved. */
 export const isStale = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 409 && error.code === 'stale_draft';
 

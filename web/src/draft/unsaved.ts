@@ -1,9 +1,9 @@
-// Edits that the server does not have yet, in storage that survives the page. Each tab stores its own, so that a tab
-// that saves does not delete another tab's edits.
+// Stores edits that the server has not stored yet, in storage that survives the page. Each tab stores its own edits, so
+// that a save in one tab does not delete the edits of another.
 import { isObject, type JsonObject } from '../api/json';
 import type { Content } from './session';
 
-/** The used part of localStorage. */
+/** The part of localStorage that this module uses. */
 export type DraftStorage = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
 
 interface Kept {
@@ -21,7 +21,10 @@ export function removeEdits(shelf: DraftStorage, id: string, tab: string): void 
   shelf.removeItem(prefixOf(id) + tab);
 }
 
-/** Reads this tab's stored edits, else the newest of another tab, and assigns them to this tab. */
+/**
+ * Returns this tab's stored edits. If there are none, it returns the newest edits of another tab and assigns them to
+ * this tab.
+ */
 export function readEdits(shelf: DraftStorage, id: string, tab: string): Content | undefined {
   const found = Array.from({ length: shelf.length }, (_, n) => shelf.key(n) ?? '')
     .filter((key) => key.startsWith(prefixOf(id)))
@@ -43,7 +46,7 @@ function read(text: string | null): Kept | undefined {
   }
 }
 
-/** Checks only what the screens need. The server validates the rest on save. */
+/** Checks only the fields that the screens need. The server validates the other fields when the draft is saved. */
 const isKept = (kept: unknown): kept is Kept & JsonObject =>
   isObject(kept) &&
   typeof kept['at'] === 'number' &&

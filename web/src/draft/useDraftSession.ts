@@ -7,7 +7,7 @@ import { browserEnvironment, storedDraft } from './browserEnvironment';
 import { DraftSession } from './session';
 import { draftOpened } from './openSession';
 
-/** Opens the draft while it is shown. Unsaved edits are saved on closing. */
+/** Opens a draft session while the component is shown. When it is closed, unsaved edits are saved. */
 export function useDraftSession(agent: Agent): DraftSession | undefined {
   const [session, setSession] = useState<DraftSession>();
   useEffect(() => {

@@ -8,7 +8,7 @@ const change = (to: Partial<EditorSettings>): void => {
   useEditorSettings.setState(to);
 };
 
-/** The editor settings. A change applies at once. */
+/** Shows the editor settings. A change applies immediately. */
 export function EditorForm() {
   const { fontSize, wrap, minimap, tabSize, python, suggestions, keys } = useEditorSettings();
   const model = useCapabilities().data?.languageModel;

@@ -1,4 +1,4 @@
-// A Monaco instance that shows one model at a time and stores the scroll position of each.
+// Creates a Monaco editor that shows one model at a time and stores the scroll position of each model.
 import type { Spot } from '../api/assist';
 import { codeEditor as say } from '../texts/editor';
 import { EditorKeys } from './keys';
@@ -12,16 +12,16 @@ export interface Problem {
   line: number;
   column: number;
   message: string;
-  /** The rule or number that the checker reports. */
+  /** The rule or the error number that the checker reports. */
   code: string;
-  /** "info" is an opinion of a language model. */
+  /** The severity "info" means an opinion of a language model. */
   severity: 'error' | 'warning' | 'info';
 }
 export interface EditorEvents {
   cursor(line: number, column: number): void;
   /** The problems of all files of the agent, in order. */
   problems(problems: Problem[]): void;
-  /** Asks to show another file of the workspace. */
+  /** Called when the editor should show another file of the workspace. */
   open(path: string, line: number, column: number): void;
 }
 
@@ -41,7 +41,7 @@ export class CodeEditor {
   private suggests = false;
   private readonly failed: monaco.editor.IEditorDecorationsCollection;
 
-  /** `modeLine` is the element in which a Vim keymap shows its mode. */
+  /** Creates an editor. `modeLine` is the element in which the Vim keymap shows its mode. */
   constructor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents) {
     this.editor = monaco.editor.create(host, {
       model: null,
@@ -49,7 +49,8 @@ export class CodeEditor {
       fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
       fontLigatures: false,
       fixedOverflowWidgets: true,
-      // Suggestions are not computed while the user types on, because they would block a language's only thread.
+      // Suggestions are not computed while the user continues to type, because they would block the only thread of the
+      // language service.
       quickSuggestionsDelay: 80,
       scrollBeyondLastLine: false,
       padding: { top: 8, bottom: 8 },
@@ -58,7 +59,8 @@ export class CodeEditor {
       overviewRulerBorder: false,
       stickyScroll: { enabled: false },
       bracketPairColorization: { enabled: false },
-      // No service provides code lenses, and TypeScript would parse the whole file after each key to find none.
+      // Code lenses are off. No service provides them, and TypeScript would parse the whole file after each key to find
+      // none.
       inlayHints: { enabled: 'off' },
       renderLineHighlight: 'line',
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
@@ -73,7 +75,7 @@ export class CodeEditor {
       this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
       monaco.editor.onDidChangeMarkers(() => events.problems(this.problems())),
       this.editor.onDidChangeModel(() => events.problems(this.problems())),
-      // An edit may have moved or fixed the line.
+      // Remove the mark, because an edit may have moved or fixed the line.
       this.editor.onDidChangeModelContent(() => this.fail(undefined)),
       suggest((model, position) => this.spot(model, position)),
       monaco.editor.registerEditorOpener({

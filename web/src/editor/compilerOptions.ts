@@ -1,4 +1,5 @@
-// How the language service reads programs, without the options that are enums of the editor: tests read this file as well.
+// Contains the compiler options of the language service, without those that are enums of the editor. Tests read this
+// file too, and the enums exist only in the browser.
 
 export const compilerOptions = {
   lib: ['es2023', 'esnext.collection'],
@@ -14,8 +15,8 @@ export const compilerOptions = {
   allowNonTsExtensions: true,
 };
 
-/** JavaScript has no type annotations: a value without a known type is no error, a contradiction is. */
+/** JavaScript has no type annotations. So a value without a known type is not an error, but a contradiction is. */
 export const untypedOptions = { ...compilerOptions, noImplicitAny: false, useUnknownInCatchVariables: false };
 
-/** Ignores "Could not find a declaration file", because the sandbox decides which modules can be imported. */
+/** Ignores the error "Could not find a declaration file", because the sandbox decides which modules can be imported. */
 export const ignoredDiagnostics = [7016];

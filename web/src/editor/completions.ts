@@ -1,5 +1,5 @@
-// Suggestions for TypeScript and JavaScript. In addition to Monaco's they offer names that other files and modules
-// export; the chosen one adds its import.
+// Provides suggestions for TypeScript and JavaScript. In addition to Monaco's suggestions, it offers names that other
+// files and modules export. If the user selects such a name, the editor adds the import.
 import { monaco, typescript } from './monaco';
 import type { Source, SuggestingWorker, Suggestion } from './ts.worker';
 
@@ -53,7 +53,7 @@ export function registerCompletions(): void {
 
 async function workerOf(model: monaco.editor.ITextModel, language: keyof typeof workers): Promise<SuggestingWorker> {
   const worker = await workers[language]();
-  // Monaco's type lists the methods of its own worker. monaco.ts starts our worker, which has more methods.
+  // Monaco's type contains the methods of Monaco's own worker. monaco.ts starts our worker, which has more methods.
   return (await worker(model.uri)) as unknown as SuggestingWorker;
 }
 
@@ -73,7 +73,7 @@ function rangeOf(model: monaco.editor.ITextModel, { start, length }: { start: nu
 }
 
 const { CompletionItemKind: Kind } = monaco.languages;
-// By the last word of the kinds of TypeScript's language service, such as var of "local var".
+// The keys are the last words of the kinds in TypeScript's language service, such as var for "local var".
 const kinds: Record<string, monaco.languages.CompletionItemKind> = {
   keyword: Kind.Keyword,
   var: Kind.Variable,

@@ -1,4 +1,4 @@
-// A diff editor for two texts, side by side or inline.
+// Creates a diff editor for two texts, side by side or inline.
 import { monaco } from './monaco';
 import { languageOf } from './workspace';
 
@@ -18,7 +18,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
     automaticLayout: true,
     readOnly: true,
     renderSideBySide: !inline,
-    diffWordWrap: 'on', // half of a dialog is narrow
+    diffWordWrap: 'on', // a side has only half of the width of a dialog
     hideUnchangedRegions: { enabled: true },
     useInlineViewWhenSpaceIsLimited: false,
     fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
@@ -31,7 +31,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
   });
   editor.getOriginalEditor().updateOptions({ ariaLabel: called.before });
   editor.getModifiedEditor().updateOptions({ ariaLabel: called.after });
-  // The editor is as high as its lines, with equal lines folded. Inline mode does not draw the left side.
+  // The height of the editor is that of its lines. Equal lines are folded. Inline mode does not draw the left side.
   const sides = inline ? [editor.getModifiedEditor()] : [editor.getOriginalEditor(), editor.getModifiedEditor()];
   const border = 2;
   const fit = (): void => {
@@ -49,7 +49,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
       clear();
       const original = monaco.editor.createModel(before, languageOf(path));
       const modified = monaco.editor.createModel(after, languageOf(path));
-      // Clears the model before disposal, because Monaco would throw about a missing result.
+      // Clear the model before disposal. Otherwise Monaco throws an error about a missing result.
       const view = editor.createViewModel({ original, modified });
       shown = [view, original, modified];
       editor.setModel(view);

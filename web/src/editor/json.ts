@@ -1,4 +1,4 @@
-// JSON in the editor. Schema files complete JSON Schema keywords, and nothing is fetched.
+// Sets up JSON in the editor. Schema files complete JSON Schema keywords. The editor downloads no schemas.
 import type { JsonSchema } from '../api/types';
 import { json } from './monaco';
 
@@ -70,14 +70,15 @@ const keywords = {
   },
 };
 
-// No file of an agent starts with a dot, so that the input's schema applies to no file.
+// The name starts with a dot, which no file of an agent does. So the schema of the input applies to no file of the
+// agent.
 export const inputFile = '.input.json';
 
 export function setUpJson(): void {
   checkInput({});
 }
 
-/** Sets the schema by which the input of a run is completed and checked. */
+/** Sets the schema with which the input of a run is completed and checked. */
 export function checkInput(schema: JsonSchema): void {
   json.jsonDefaults.setDiagnosticsOptions({
     validate: true,

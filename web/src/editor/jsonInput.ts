@@ -1,4 +1,4 @@
-// A small editor for the JSON input of a run. It completes and checks the text by the input schema.
+// Creates a small editor for the JSON input of a run. It completes and checks the text with the input schema.
 import type { JsonSchema } from '../api/types';
 import { checkInput, inputFile } from './json';
 import { monaco } from './monaco';
@@ -11,10 +11,10 @@ export interface JsonProblem {
 }
 
 export interface JsonInput {
-  /** Shows a text that was changed elsewhere. The edit can be undone. */
+  /** Shows a text that was changed outside of the editor. The user can undo the change. */
   show(text: string): void;
   setSchema(schema: JsonSchema): void;
-  /** Moves the focus here, and the cursor to an offset. */
+  /** Focuses the editor and moves the cursor to an offset. */
   focus(offset?: number): void;
   goTo(problem: JsonProblem): void;
   dispose(): void;
@@ -43,7 +43,7 @@ export function openJsonInput(
     model,
     ariaLabel: label,
     automaticLayout: true,
-    // The field is a part of a form: Tab leaves it.
+    // The editor is a field of a form, so Tab moves to the next field.
     tabFocusMode: true,
     fixedOverflowWidgets: true,
     fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",

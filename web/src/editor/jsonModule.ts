@@ -1,11 +1,11 @@
-// Declares a JSON file as a typed module. The TypeScript worker cannot read JSON, but it reads a declaration next to
-// it.
+// Declares a JSON file as a typed module. The TypeScript worker cannot read JSON, but it reads a declaration file next
+// to it.
 import { isObject, type Json } from '../api/json';
 
-/** The path of a JSON file's declarations. */
+/** Returns the path of the declarations for a JSON file. */
 export const declarationOf = (path: string): string => path.replace(/\.json$/, '.d.json.ts');
 
-/** Declares the imports of a JSON file: the whole value as default, its properties by name. */
+/** Declares the exports of a JSON file: the whole value as default, and its properties by name. */
 export function jsonModule(text: string): string {
   let value: Json | undefined;
   try {
@@ -14,7 +14,7 @@ export function jsonModule(text: string): string {
     return 'declare const value: unknown;\nexport default value;\n';
   }
   const names = isObject(value) ? Object.keys(value).filter((key) => /^[A-Za-z_$][\w$]*$/.test(key)) : [];
-  // Exports use string names, because a property may be a keyword.
+  // The exports use string names, because the name of a property may be a keyword.
   const properties = names.map(
     (key, n) => `declare const p${n}: (typeof value)['${key}'];\nexport { p${n} as ${key} };\n`,
   );

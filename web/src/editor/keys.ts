@@ -1,4 +1,4 @@
-// The keymap of the editor. Keymaps other than Monaco's are fetched when they are selected.
+// Sets the keymap of the editor. A keymap other than Monaco's is downloaded when the user selects it.
 import { vim as say } from '../texts/editor';
 import type { monaco } from './monaco';
 import type { EditorSettings } from './settings';
@@ -6,11 +6,11 @@ import type { EditorSettings } from './settings';
 type Keys = EditorSettings['keys'];
 
 export class EditorKeys {
-  /** Undefined if the keymap could not be loaded. The next selection tries again. */
+  /** Undefined if the keymap could not be loaded. When the user selects it again, the Studio tries again. */
   private wanted: Keys | undefined = 'own';
   private opened: monaco.IDisposable | undefined;
 
-  /** `line` is the element below the editor that shows the mode. */
+  /** Applies a keymap. `line` is the element below the editor that shows the mode. */
   constructor(
     private readonly editor: monaco.editor.IStandaloneCodeEditor,
     private readonly line: HTMLElement,

@@ -1,4 +1,4 @@
-// The editor's interface to the page. The caller disposes every object it creates.
+// Defines the editor's interface to the page. The caller must dispose of every object that it creates.
 import { setUpJson } from './json';
 import { openJsonInput, type JsonInput, type JsonInputOptions } from './jsonInput';
 import { monaco } from './monaco';
@@ -17,7 +17,7 @@ export interface EditorKit {
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createReader(host: HTMLElement): Reader;
   createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
-  /** Loads the code that shows suggestions. Editors that are created later have it. */
+  /** Loads the code that shows suggestions. Only editors that are created later can show suggestions. */
   loadSuggestions(): Promise<void>;
   suggestionsLoaded(): boolean;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;

@@ -1,20 +1,21 @@
-// The only file that imports Monaco, because its minor releases move paths. load.ts loads it lazily.
+// Imports Monaco. No other file imports it, because minor releases of Monaco move paths. load.ts loads this file when
+// it is needed.
 import * as monaco from 'monaco-editor/editor';
 import 'monaco-editor/features/register.all';
 import 'monaco-editor/languages/definitions/javascript/register';
 import 'monaco-editor/languages/definitions/typescript/register';
 import 'monaco-editor/languages/definitions/python/register';
 import 'monaco-editor/languages/definitions/shell/register';
-// Loads language contributions up front. Monaco would fetch them on first use; if the server is away then, the editor
-// has no colours or language service and an uncaught error.
+// Loads the language contributions at the start. Monaco would download each at its first use. If the server did not
+// answer then, the editor would have no colours and no language service, and there would be an uncaught error.
 import 'monaco-editor/languages/definitions/javascript/javascript';
 import 'monaco-editor/languages/definitions/typescript/typescript';
 import 'monaco-editor/languages/definitions/python/python';
 import 'monaco-editor/languages/definitions/shell/shell';
 import 'monaco-editor/languages/features/typescript/tsMode';
 import 'monaco-editor/languages/features/json/jsonMode';
-// The service of inline suggestions, which the editor must know before it starts. Their code is loaded when a person
-// switches them on.
+// The editor must have the service for inline suggestions when it starts. The code of the suggestions is loaded when
+// the user switches them on.
 import 'monaco-editor/editor/browser/services/inlineCompletionsService';
 import * as typescript from 'monaco-editor/languages/features/typescript/register';
 import * as json from 'monaco-editor/languages/features/json/register';
@@ -31,14 +32,14 @@ self.MonacoEnvironment = {
   getWorker(_id, label) {
     const worker = workerOf(label);
     worker.addEventListener('error', (event) => {
-      // The worker script could not be loaded because the server is unreachable. Monaco would throw the event.
+      // The script of the worker could not be loaded, because the server does not answer. Monaco would throw the event.
       if (!(event instanceof ErrorEvent)) (event as Event).stopImmediatePropagation();
     });
     return worker;
   },
 };
 
-// Ctrl+Enter starts a run everywhere. Monaco would insert a line.
+// Ctrl+Enter starts a run everywhere. By default, Monaco would insert a line.
 const { CtrlCmd, Shift } = monaco.KeyMod;
 monaco.editor.addKeybindingRules([
   { keybinding: CtrlCmd | monaco.KeyCode.Enter, command: '-editor.action.insertLineAfter' },

@@ -1,4 +1,5 @@
-// Parts of Monaco without types: the TypeScript worker that ts.worker.ts extends, and Monaco's own cancellation.
+// Declares parts of Monaco that have no types: the TypeScript worker that ts.worker.ts extends, and Monaco's
+// cancellation.
 declare module 'monaco-editor/languages/features/typescript/ts.worker' {
   import type { LanguageService } from 'typescript';
 

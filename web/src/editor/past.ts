@@ -1,12 +1,12 @@
-// Earlier texts of the files of an open agent, so that edits can be undone after a reload of the page.
+// Stores earlier texts of the files of an open agent, so that edits can be undone after a reload of the page.
 import { ofTab, withStorage } from '../api/storage';
 
-const mostTexts = 100; // of a file
-const mostCharacters = 1 << 18; // of a file
-const pause = 500; // milliseconds between two changes that are undone one by one
+const mostTexts = 100; // maximum number of texts per file
+const mostCharacters = 1 << 18; // maximum number of characters per file
+const pause = 500; // minimum time in milliseconds between two changes that are undone separately
 
 interface Stored {
-  /** The text after the last entry. If the file has another text now, the entries no longer apply. */
+  /** The text after the last entry. If the file now has another text, the entries do not apply. */
   now: string;
   before: string[];
 }
@@ -20,7 +20,7 @@ export class Past {
     this.found = withStorage(ofTab, (s) => read(s.getItem(keyOf(name)))) ?? {};
   }
 
-  /** Takes the text of a file before a change. */
+  /** Adds the text that a file had before a change. */
   changes(path: string, before: string, at: number): void {
     const { last } = this;
     this.last = { path, at };
@@ -30,7 +30,7 @@ export class Past {
     this.before.set(path, texts);
   }
 
-  /** Returns the texts of a file before the present one, the oldest first. */
+  /** Returns the earlier texts of a file, oldest first. */
   of(path: string, text: string): readonly string[] {
     const stored = this.found[path];
     if (stored?.now !== text || this.before.has(path)) return [];
@@ -38,7 +38,7 @@ export class Past {
     return stored.before;
   }
 
-  /** Stores the texts for the page that comes after a reload. */
+  /** Stores the texts for the page after a reload. */
   store(now: ReadonlyMap<string, string>): void {
     const all: Record<string, Stored> = {};
     for (const [path, before] of this.before) {
@@ -55,7 +55,10 @@ function read(text: string | null): Record<string, Stored> {
   return text === null ? {} : (JSON.parse(text) as Record<string, Stored>);
 }
 
-/** The smallest replacement that makes one text of another: characters from `start` to `end` become `text`. */
+/**
+ * Returns the smallest replacement that converts one text to another. It replaces the characters from `start` to `end`
+ * by `text`.
+ */
 export function replacement(from: string, to: string): { start: number; end: number; text: string } {
   const least = Math.min(from.length, to.length);
   let start = 0;

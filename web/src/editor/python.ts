@@ -1,12 +1,12 @@
-// Starts and stops the Python language service. It is large, so it is fetched with the first open Python file. It uses
-// much memory, so it stops after a while without one.
+// Starts and stops the Python language service. The service is large, so it is downloaded with the first open Python
+// file. It uses much memory, so it stops after some time without an open Python file.
 import type { PythonProject, PythonService } from './python/service';
 
 export type PythonState = 'off' | 'starting' | 'ready' | 'failed';
 
 export interface PythonView {
   state: PythonState;
-  /** Starts it again after a failure. */
+  /** Starts the service again after a failure. */
   retry: () => void;
 }
 
@@ -31,7 +31,7 @@ export class Python {
     this.project = { root, types: '', agents: '', parameters: [], entrypoint: '', packages: {}, version: undefined };
   }
 
-  /** Reports whether a Python file is open. */
+  /** Tells the service whether a Python file is open. */
   look(python: boolean): void {
     clearTimeout(this.idle);
     if (python) {
@@ -45,7 +45,7 @@ export class Python {
     }
   }
 
-  /** Retries after a failure, because the server may have been unreachable. */
+  /** Try again after a failure, because the server may not have answered. */
   retry(): void {
     if (this.state === 'failed') this.state = 'off';
     this.settle();
@@ -56,7 +56,7 @@ export class Python {
     this.settle();
   }
 
-  /** Sets types and packages. A running service restarts with other packages. */
+  /** Sets the types and the packages. A running service restarts if the packages change. */
   update(change: Omit<PythonProject, 'root' | 'version'>): void {
     const { packages } = this.project;
     this.project = { ...this.project, ...change };
@@ -64,7 +64,7 @@ export class Python {
     else this.service?.update(this.project);
   }
 
-  /** Sets the Python version of the programs. A running service restarts with it. */
+  /** Sets the Python version of the programs. A running service restarts if the version changes. */
   runsIn(version: string | undefined): void {
     if (this.project.version === version) return;
     this.project = { ...this.project, version };
@@ -97,7 +97,7 @@ export class Python {
       const service = await openPython(this.project, () => this.broke(turn));
       if (turn !== this.starts) return service.dispose();
       this.service = service;
-      // Types and entry file may have changed during the start.
+      // The types and the entry file may have changed while the service started.
       service.update(this.project);
       this.become('ready');
       this.settle();
@@ -106,7 +106,7 @@ export class Python {
     }
   }
 
-  /** A worker failed to start or crashed; it is restarted once. */
+  /** If a worker fails to start or crashes, the service restarts once. */
   private broke(turn: number): void {
     if (turn !== this.starts) return;
     this.failures++;

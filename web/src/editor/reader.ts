@@ -27,7 +27,7 @@ export function openReader(host: HTMLElement): Reader {
     stickyScroll: { enabled: false },
     bracketPairColorization: { enabled: false },
     renderLineHighlight: 'none',
-    renderValidationDecorations: 'off', // the other files of its imports are missing here
+    renderValidationDecorations: 'off', // imports cannot be resolved, because the other files are not loaded
     unicodeHighlight: { ambiguousCharacters: false },
     scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10, alwaysConsumeMouseWheel: false },
   });

@@ -1,4 +1,4 @@
-// Editor settings, stored in the browser.
+// Stores the editor settings in the browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
@@ -13,11 +13,11 @@ export interface EditorSettings {
   minimap: boolean;
   /** Spaces per indentation; 0 is the language's default. */
   tabSize: number;
-  /** Whether Python has its language service, which uses memory. */
+  /** Whether Python files have a language service, which uses much memory. */
   python: boolean;
   /** Whether the language model suggests code while a person types. */
   suggestions: boolean;
-  /** The keymap: Monaco's or another editor's. */
+  /** The keymap, either Monaco's or that of another editor. */
   keys: 'own' | 'vim';
 }
 
@@ -54,7 +54,7 @@ export const useEditorSettings = create<EditorSettings>()(
   persist((): EditorSettings => initial, { name: kept, merge: readEditorSettings }),
 );
 
-// A change applies to all tabs.
+// A change applies to all tabs of the browser.
 if (typeof window !== 'undefined')
   window.addEventListener('storage', ({ key }) => {
     if (key === kept) void useEditorSettings.persist.rehydrate();

@@ -1,4 +1,4 @@
-// The server formats Bash because it parses it in the sandbox. The page has no Bash parser.
+// Formats Bash on the server, which parses it in the sandbox. The page has no Bash parser.
 import { format } from '../api/verbs';
 import { notify } from '../state/notices';
 import { shell as say } from '../texts/editor';

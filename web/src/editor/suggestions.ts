@@ -1,4 +1,5 @@
-// Code that a language model suggests while a person types. Monaco's part of it is loaded when the setting is switched on.
+// Requests code that a language model suggests while the user types. The part for Monaco is loaded when the user
+// switches the setting on.
 import type { Spot } from '../api/assist';
 import type { monaco } from './monaco';
 
@@ -15,15 +16,15 @@ export function loadSuggestions(): Promise<void> {
       shown = module;
     },
     (error: unknown) => {
-      loading = undefined; // the next try can succeed
+      loading = undefined; // forgets the failed download, so that the next attempt can succeed
       throw error;
     },
   );
   return loading;
 }
 
-/** Returns the place at which a person types, or undefined where nothing is suggested. */
+/** Returns the position at which the user types, or undefined if nothing may be suggested there. */
 export type SpotOf = (model: monaco.editor.ITextModel, position: monaco.Position) => Spot | undefined;
 
-/** Suggests code in the models for which there is a place. Without the loaded code it does nothing. */
+/** Shows suggestions in the models for which a position exists. It does nothing until the code is loaded. */
 export const suggest = (spotOf: SpotOf): monaco.IDisposable => shown?.suggest(spotOf) ?? { dispose: () => undefined };

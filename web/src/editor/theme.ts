@@ -1,4 +1,4 @@
-// Monaco's colours are read from the page's CSS variables, so that they are defined once.
+// Reads Monaco's colours from the page's CSS variables, so that each colour is defined once.
 import { currentTheme, onTheme } from '../state/theme';
 import type { monaco as Monaco } from './monaco';
 

@@ -1,5 +1,5 @@
-// TypeScript's worker. In addition to Monaco's it suggests names that other files and modules export, and returns the
-// edits that import them.
+// Extends Monaco's TypeScript worker. It also suggests names that other files and modules export, and returns the edits
+// that import these names.
 import { initialize, TypeScriptWorker } from 'monaco-editor/languages/features/typescript/ts.worker';
 import type { CompletionEntryData, SymbolDisplayPart, UserPreferences } from 'typescript';
 
@@ -8,9 +8,9 @@ export interface Suggestion {
   kind: string;
   sortText: string;
   deprecated: boolean;
-  /** The characters it replaces, if they are not the word at the cursor. */
+  /** The characters that the suggestion replaces, if they are not the word at the cursor. */
   span?: Span;
-  /** The module whose import it adds. */
+  /** The module for which the suggestion adds an import. */
   source?: Source;
 }
 
@@ -20,7 +20,7 @@ export interface Span {
 }
 
 export interface Source {
-  /** The module as the import names it. */
+  /** The name of the module in the import. */
   module: string;
   id: string;
   data: CompletionEntryData | undefined;
@@ -37,7 +37,10 @@ const preferences: UserPreferences = { includeCompletionsForModuleExports: true 
 const format = { indentSize: 2, tabSize: 2, convertTabsToSpaces: true, newLineCharacter: '\n' };
 
 export class SuggestingWorker extends TypeScriptWorker {
-  /** Without a folder TypeScript fails to write the path of an import. The names of all files start with this one. */
+  /**
+   * Without a folder, TypeScript fails to write the path of an import. So the names of all files start with this
+   * folder.
+   */
   override getCurrentDirectory(): string {
     return 'file:///';
   }
@@ -47,7 +50,7 @@ export class SuggestingWorker extends TypeScriptWorker {
     const suggestions = (found?.entries ?? []).flatMap((entry): Suggestion[] => {
       const { name, kind, sortText, kindModifiers = '', replacementSpan: span } = entry;
       const module = moduleOf(entry.sourceDisplay, entry.data);
-      // A package is imported by its name; a path into its folder would not resolve in the sandbox.
+      // A package is imported by its name. A path into its folder would not resolve in the sandbox.
       if (entry.source !== undefined && (module === undefined || module.includes('node_modules'))) return [];
       return [
         {
@@ -94,5 +97,5 @@ function moduleOf(display: SymbolDisplayPart[] | undefined, data: CompletionEntr
   return data?.moduleSpecifier ?? (display ? textOf(display) : undefined);
 }
 
-// The import of Monaco's worker waits for a message. This one takes its place.
+// Monaco's worker waits for a message when it is imported. This worker then replaces it.
 self.onmessage = () => initialize((context, data) => new SuggestingWorker(context, data));

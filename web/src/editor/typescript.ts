@@ -1,5 +1,5 @@
-// Configures TypeScript and JavaScript: the language service knows the engine's globals and the agent's types, but no
-// browser APIs.
+// Configures TypeScript and JavaScript. The language service gets declarations of the engine's globals and of the
+// agent's types, but not of browser APIs.
 import { compilerOptions, ignoredDiagnostics, untypedOptions } from './compilerOptions';
 import { registerCompletions } from './completions';
 import { declarationOf, jsonModule } from './jsonModule';
@@ -31,13 +31,13 @@ type Service = typeof typescript.typescriptDefaults;
 const agentTypes = new Library(services);
 const engineTypes = new Library(services);
 const packageFiles = new Library(services);
-// Each service sees the models of its own language. These are the agent's other files.
+// Each service sees only the models of its own language. These are the other files of the agent.
 const besideTypeScript = new Library([typescript.typescriptDefaults]);
 const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
 let wanted = '';
 
-// TypeScript's resolution for bundlers, which reads `exports` of packages. Monaco's enumeration does not name it.
+// The module resolution for bundlers, which reads `exports` of packages. Monaco's enumeration does not contain it.
 const bundlers: number = 100;
 
 export function setUpTypeScript(): void {
@@ -49,7 +49,7 @@ export function setUpTypeScript(): void {
       module: typescript.ModuleKind.ESNext,
       // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- a value that Monaco's enumeration lacks
       moduleResolution: bundlers,
-      // A file without imports is still a module, not a script that shares names with other files.
+      // A file without imports is still a module. As a script, it would share its names with other files.
       moduleDetection: 3,
     });
     service.setDiagnosticsOptions({ diagnosticCodesToIgnore: ignoredDiagnostics });
@@ -60,7 +60,7 @@ export function setUpTypeScript(): void {
   monaco.editor.onDidChangeMarkers((resources) => resources.forEach(dropAdvice));
 }
 
-// TypeScript advises to install packages and to change its configuration, which a program here has not.
+// These messages advise the user to install packages or to change the configuration, which is not possible here.
 const advice = / (?:Do you need to (?:install type definitions|change your target library)|Try changing the).*$/s;
 
 function dropAdvice(resource: monaco.Uri): void {
@@ -78,23 +78,27 @@ export function setTypes(declarations: string): void {
   agentTypes.set([['file:///atelier/agent-types.d.ts', declarations]]);
 }
 
-/** Replaces the declarations of installed npm packages, by path from node_modules on. */
+/** Replaces the declarations of installed npm packages. The paths start with node_modules. */
 export function setPackageFiles(files: Record<string, string>): void {
   packageFiles.set(Object.entries(files).map(([path, text]) => [`file:///${path}`, text]));
 }
 
-/** Gives the services the agent's files that they do not see as models. */
+/** Gives the services the files of the agent that have no models of their languages. */
 export function setNeighbours(files: [uri: string, text: string][]): void {
   const json = files.filter(([uri]) => uri.endsWith('.json'));
   const modules = json.map(([uri, text]): [string, string] => [declarationOf(uri), jsonModule(text)]);
   const script = files.filter(([uri]) => /\.[cm]?jsx?$/.test(uri));
   const typed = files.filter(([uri]) => /\.[cm]?tsx?$/.test(uri));
-  // A service without a file of its language is skipped, because updates at every key would cost time for nothing.
+  // If the agent has no file of a service's language, the service gets no files, because updates with every key would
+  // only cost time.
   besideTypeScript.set(typed.length > 0 ? [...modules, ...script] : []);
   besideJavaScript.set(script.length > 0 ? [...modules, ...typed] : []);
 }
 
-/** Shows the globals and modules that a program may use: those of its runtime, and under auto also those that lead to Node. */
+/**
+ * Declares the globals and modules that a program may use: those of its runtime and, with auto, also those that make
+ * auto select Node.
+ */
 export function setEngine(runtime: string, sources: readonly string[]): void {
   const next = runtime === 'node' || (runtime === 'auto' && sources.some(namesNode)) ? 'node' : 'goja';
   if (next === wanted) return;
@@ -105,7 +109,7 @@ export function setEngine(runtime: string, sources: readonly string[]): void {
       if (wanted === 'node') engineTypes.set(nodeTypes);
     },
     () => {
-      // A failed download is retried when the engine is set again; until then goja's declarations stay.
+      // A failed download is repeated when the engine is set again. Until then, the declarations of goja stay.
       wanted = 'goja';
     },
   );

@@ -1,5 +1,5 @@
-// The models of one agent. A model is created when its tab opens or an import needs it. Creating all at once would
-// start a worker per language.
+// Manages the editor models of one agent. A model is created when its tab opens or an import needs it. Creating all
+// models at once would start a worker per language.
 import type { Files } from '../api/types';
 import type { Problem } from './codeEditor';
 import { monaco } from './monaco';
@@ -13,18 +13,20 @@ export interface Marker {
   line: number;
   column: number;
   message: string;
-  /** "info" is an opinion of a language model. */
+  /** The severity "info" means an opinion of a language model. */
   severity: 'error' | 'warning' | 'info';
-  /** The rule of the gate that found it. */
+  /** The rule of the policy gate that produced the finding. */
   rule?: string;
-  /** A syntax error, which a language service in the page may report sooner and in more places. */
+  /**
+   * Whether this is a syntax error. A language service in the page may report syntax errors sooner and in more places.
+   */
   syntax: boolean;
 }
 
 export interface WorkspaceEvents {
   edit(path: string, text: string): void;
   python(state: PythonState): void;
-  /** The owner of the server's markers. Files without a model cause no event. */
+  /** Called when the problems of the files change. Monaco sends no such event for files without a model. */
   marked(): void;
 }
 
@@ -44,7 +46,7 @@ const languages: Record<string, string> = {
 export const languageOf = (path: string): string =>
   languages[path.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'plaintext';
 
-// Languages whose service reads all files of the agent. Files of one family can import each other.
+// Groups of languages whose service reads all files of the agent. Files of one group can import each other.
 const families: Record<string, string> = { typescript: 'script', javascript: 'script', python: 'python' };
 const familyOf = (path: string): string | undefined => families[languageOf(path)];
 
@@ -59,13 +61,13 @@ export class Workspace {
   private found: Marker[] = [];
   private opinions: Marker[] = [];
   private applying = false;
-  /** Files with a syntax error from a language service. The server's syntax error would be a duplicate. */
+  /** Files in which a language service reports a syntax error. The server's syntax error would be a duplicate. */
   private readonly unparsed = new Set<string>();
   private readonly disposables: monaco.IDisposable[] = [];
   private readonly past: Past;
 
   constructor(
-    /** The identifier of the agent, with the version if one is open. */
+    /** The ID of the agent, followed by the version if a version is open. */
     readonly name: string,
     private readonly events: WorkspaceEvents,
   ) {
@@ -85,7 +87,7 @@ export class Workspace {
     );
   }
 
-  /** Returns the model of a path for an editor, and provides the files that its language service needs. */
+  /** Returns the model of a path for an editor. It also creates the models that the language service needs. */
   show(editor: object, path: string, text: string): monaco.editor.ITextModel {
     const model = this.open(path, text);
     this.provide();
@@ -94,7 +96,7 @@ export class Workspace {
     return model;
   }
 
-  /** Reports that an editor is closed. */
+  /** Must be called when an editor is closed. */
   hide(editor: object): void {
     if (this.shown.delete(editor)) this.lookForPython();
   }
@@ -113,7 +115,7 @@ export class Workspace {
     const model = monaco.editor.createModel(steps[0] ?? text, languageOf(path), uri);
     indent(model, useEditorSettings.getState().tabSize);
     for (const next of steps.slice(1)) repeat(model, next);
-    if (model.getValue() !== text) model.setValue(text); // with mixed ends of lines
+    if (model.getValue() !== text) model.setValue(text); // the text has mixed line endings
     model.onDidChangeContent(() => {
       const now = model.getValue();
       this.past.changes(path, this.texts.get(path) ?? '', Date.now());
@@ -126,7 +128,7 @@ export class Workspace {
     return model;
   }
 
-  /** Updates the models after outside changes, renames and deletions. */
+  /** Updates the models after changes outside of the editor, renames and deletions. */
   sync(files: Files): void {
     this.files = files;
     for (const [path, model] of this.models) {
@@ -137,7 +139,7 @@ export class Workspace {
     this.provide();
   }
 
-  /** Opens the other files of the shown languages, so that imports resolve. */
+  /** Creates models for the other files of the shown languages, so that imports resolve. */
   private provide(): void {
     const open = new Set([...this.models.keys()].map(familyOf));
     const texts = Object.entries(this.files).filter((file): file is [string, string] => typeof file[1] === 'string');
@@ -156,7 +158,7 @@ export class Workspace {
     return this.views.get(path) ?? null;
   }
 
-  /** Shows the server's problems. Language services keep their own markers. */
+  /** Shows the server's problems. The markers of the language services stay. */
   setMarkers(markers: Marker[]): void {
     this.found = markers;
     for (const [path, model] of this.models) this.mark(path, model);
@@ -171,7 +173,7 @@ export class Workspace {
     this.events.marked();
   }
 
-  /** Returns the problems of all files: markers, or the server's report for files without a model. */
+  /** Returns the problems of all files. They come from markers, or from the server for files without a model. */
   problems(): Problem[] {
     const { Error, Warning, Info } = monaco.MarkerSeverity;
     const nameOf = (severity: monaco.MarkerSeverity): Problem['severity'] =>
@@ -191,7 +193,7 @@ export class Workspace {
     return [...marked, ...other].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line || a.column - b.column);
   }
 
-  /** Returns the path of an open file of the agent. */
+  /** Returns the path of the agent's file that a model shows. */
   pathAt(uri: monaco.Uri): string | undefined {
     return [...this.models].find(([, model]) => model.uri.toString() === uri.toString())?.[0];
   }
@@ -212,8 +214,8 @@ export class Workspace {
   }
 
   /**
-   * A service that accepts newer syntax than the server's interpreter reports nothing; then the server's error is
-   * shown.
+   * A language service may accept newer syntax than the server's interpreter. Then it reports nothing, and the server's
+   * error is shown.
    */
   private compare(uri: monaco.Uri): void {
     const path = this.pathAt(uri);
@@ -260,7 +262,7 @@ export class Workspace {
 
   private replace(model: monaco.editor.ITextModel, text: string): void {
     this.applying = true;
-    // Applied as an edit, so that it can be undone.
+    // The text is changed by an edit, so that the user can undo the change.
     model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
     this.applying = false;
   }
@@ -272,7 +274,7 @@ const severities: Record<Marker['severity'], monaco.MarkerSeverity> = {
   info: monaco.MarkerSeverity.Info,
 };
 
-/** Makes an edit of an earlier page again, as a step that can be undone. */
+/** Repeats an edit from before the reload, so that the user can undo it as one step. */
 function repeat(model: monaco.editor.ITextModel, next: string): void {
   const { start, end, text } = replacement(model.getValue(), next);
   const [from, to] = [model.getPositionAt(start), model.getPositionAt(end)];

@@ -21,19 +21,19 @@ import { agentEntries } from '../agent/agentMenu';
 import css from './AgentsPanel.module.css';
 import { LanguageMark } from '../agent/LanguageMark';
 
-/** All agents, or those that a token may access. */
+/** Lists all agents, or those to which a token gives access. */
 export function AgentsPanel({ current }: { current?: string }) {
   const { mayAnywhere } = useRights();
   return mayAnywhere('read') ? <All {...(current === undefined ? {} : { current })} /> : <Few />;
 }
 
-/** Searches name, title, description and tags. */
+/** The search compares name, title, description and tags. */
 function All({ current }: { current?: string }) {
   const [typed, setSearch] = useState('');
   const search = useDeferredValue(typed);
   const chosen = useLayout((layout) => layout.tag);
   const tags = useTags().data ?? [];
-  // A tag that no agent has any more would hide every agent.
+  // A stored tag that no agent has would hide all agents, so it is ignored.
   const tag = tags.some((one) => one.tag === chosen) ? chosen : '';
   const drafts = useAgentListing({ search, state: 'draft', ...(tag !== '' && { tag }) });
   const published = useAgentListing({ search, state: 'published', ...(tag !== '' && { tag }) });
@@ -41,7 +41,7 @@ function All({ current }: { current?: string }) {
   const { may } = useRights();
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
   const failed = [drafts, published].find((list) => list.kind === 'failed');
-  // While the list loads, it is unknown whether it contains the open agent.
+  // While the list is being loaded, it is not known whether it contains the open agent.
   const settled = [drafts, published].every((list) => list.kind !== 'waiting');
   const unread = settled && [drafts, published].some((list) => list.kind === 'loaded' && list.more !== undefined);
   const here = [drafts, published].some((list) => list.kind === 'loaded' && list.items.some(isNamed(current)));
@@ -109,7 +109,7 @@ function All({ current }: { current?: string }) {
   );
 }
 
-/** Narrows the panel to the agents with a tag. The choice stays between visits. */
+/** Selects a tag, so that the panel lists only the agents with this tag. The selection is stored. */
 function TagFilter({ tags, tag }: { tags: { tag: string; count: number }[]; tag: string }) {
   return (
     <div className={css.tags}>
@@ -126,7 +126,7 @@ function TagFilter({ tags, tag }: { tags: { tag: string; count: number }[]; tag:
   );
 }
 
-/** The favourites among the loaded agents, in the order in which they were marked. */
+/** Lists the favourites among the loaded agents, in the order in which the user marked them. */
 function useFavourites(lists: Listing<AgentSummary>[]): AgentSummary[] {
   const ids = useFavouriteIds();
   const loaded = lists.flatMap((list) => (list.kind === 'loaded' ? list.items : []));
@@ -160,7 +160,7 @@ const isNamed =
   (agent: AgentSummary): boolean =>
     agent.name === name;
 
-/** Shows the open agent if the loaded part of the lists does not contain it. */
+/** Shows the open agent, if the loaded part of the lists does not contain it. */
 function FarDown({ name }: { name: string }) {
   const { data } = useFacts(name);
   if (!data) return null;
@@ -250,7 +250,7 @@ function Row({ agent, current }: { agent: Shown; current: boolean }) {
   );
 }
 
-/** A dot for unpublished changes and a sign for a failed last run. */
+/** Shows a dot for unpublished changes, and a sign for a failed last run. */
 function Marks({ agent: { unpublishedChanges = false, lastRun } }: { agent: Shown }) {
   const failing = lastRun !== undefined && lastRun.status !== 'succeeded';
   return (

@@ -18,7 +18,7 @@ import { showKeys } from '../state/hotkeys';
 import { dismissAll, notify } from '../state/notices';
 import { currentTheme, onTheme, switchTheme, type Theme } from '../state/theme';
 
-/** The mark of the product. */
+/** Shows the logo of the product. */
 export function Mark({ size }: { size: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 16 16" aria-hidden>
@@ -60,8 +60,8 @@ const within = (here: string, to: string): boolean =>
   (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
 
 /**
- * The main navigation. Where its links have no room, it is a menu: on a phone, and next to a title (`crowded`) in windows
- * that are not wide.
+ * Shows the main navigation. If there is no space for its links, it is a menu: on a phone, and next to a title
+ * (`crowded`) in windows that are not wide.
  */
 export function Places({ crowded = false }: { crowded?: boolean }) {
   const [here, navigate] = useLocation();
@@ -102,7 +102,7 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
 
 export const Grow = () => <span className={css.grow} />;
 
-/** The right end of every header. */
+/** Shows the right end of the header, which is the same on every page. */
 export function HeaderTools() {
   const theme = useSyncExternalStore(onTheme, currentTheme);
   return (

@@ -48,7 +48,9 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
   );
 }
 
-/** A free name can be used for a new agent. A deleted agent can be restored. */
+/**
+ * If the name is free, the user can create an agent with this name. If the agent was deleted, the user can restore it.
+ */
 function Missing({ name }: { name: string }) {
   const [, navigate] = useLocation();
   const [now] = useState(() => Date.now());
@@ -98,7 +100,7 @@ function Missing({ name }: { name: string }) {
   );
 }
 
-/** Agents of the workspace whose names are like the one asked for. */
+/** Lists agents of the workspace whose names are similar to the requested name. */
 function Similar({ name }: { name: string }) {
   const listing = useAgentListing({ order: 'updated' });
   const names = listing.kind === 'loaded' ? listing.items.map((agent) => agent.name) : [];

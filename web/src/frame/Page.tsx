@@ -5,7 +5,7 @@ import { Workbench } from './Workbench';
 import { AgentsPanel } from './AgentsPanel';
 import css from './Page.module.css';
 
-/** The frame of every screen without an editor. */
+/** Shows the frame of every screen without an editor. */
 export function Page({ current, head, children }: { current?: string; head?: ReactNode; children: ReactNode }) {
   return (
     <Workbench
@@ -31,12 +31,12 @@ export function Page({ current, head, children }: { current?: string; head?: Rea
 
 interface ColumnProps {
   onDrop?: (file: File) => void;
-  /** For tables that use the width of the window. */
+  /** Whether the page uses the whole width of the window, for tables. */
   wide?: boolean;
   children: ReactNode;
 }
 
-/** A document page: one scrolling column that can accept dropped files. */
+/** A page with one scrolling column. The user can drop files on it. */
 export function Column({ onDrop, wide = false, children }: ColumnProps) {
   const drop = onDrop && {
     onDragOver: (e: DragEvent) => e.preventDefault(),

@@ -6,7 +6,7 @@ import { useConnection } from '../state/online';
 import { budgetNotice } from '../texts/usage';
 import css from './StatusLine.module.css';
 
-/** The status of the server: its connection and isolation. */
+/** Shows the status of the server: the connection and the isolation. */
 export function ServerStatus() {
   const capabilities = useCapabilities();
   const connection = useConnection();
@@ -29,10 +29,10 @@ export function ServerStatus() {
   );
 }
 
-/** The part of a budget from which it is shown. */
+/** The used percentage from which a budget is shown. */
 const shownFrom = 50;
 
-/** The budget that is used most, if half of it is used. */
+/** Returns the budget with the largest used share, if at least half of it is used. */
 function BudgetNotice() {
   const { mayAnywhere } = useRights();
   const { data = [] } = useBudgets(mayAnywhere('read'));

@@ -15,7 +15,9 @@ interface Props {
   status: ReactNode;
 }
 
-/** The frame of every screen: header, agents and files, the editor above the run panel, configuration and status. */
+/**
+ * Shows the frame of every screen: header, agents and files, the editor above the run panel, configuration and status.
+ */
 export function Workbench({ header, left, main, bottom, right, status }: Props) {
   const layout = useLayout();
   const editor = bottom !== undefined;
@@ -27,7 +29,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
   ];
   const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';
-  // A phone shows one pane, which is then the main content of the page.
+  // A phone shows one pane. That pane is the main content of the page.
   const only = usePhone() ? pane : undefined;
   return (
     <div className={classes(css.bench, layout.maximised && css.maximised)} data-pane={pane}>
@@ -87,7 +89,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
 }
 
 interface PaneProps {
-  /** Whether it is the only pane. */
+  /** Whether this is the only pane on the screen. */
   main: boolean;
   children: ReactNode;
 }
@@ -152,7 +154,7 @@ function Right({ main, children }: PaneProps) {
   );
 }
 
-/** The router owns the address; this link only moves the focus. */
+/** This link only moves the focus. It must not change the URL, which the router controls. */
 function skip(e: MouseEvent): void {
   e.preventDefault();
   document.getElementById('editor')?.focus();

@@ -1,4 +1,7 @@
-/** Up to three names that share most pairs of letters with the wanted one, the most similar first. */
+/**
+ * Returns up to three names that have the most pairs of letters in common with the given name. The most similar name is
+ * first.
+ */
 export function similar(wanted: string, names: readonly string[]): string[] {
   return names
     .map((name) => ({ name, share: shareOf(pairsOf(wanted), pairsOf(name)) }))
@@ -8,7 +11,7 @@ export function similar(wanted: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** The pairs of neighbouring letters, with the ends of the word. */
+/** Returns the pairs of neighbouring letters. The start and the end of the word count as letters. */
 function pairsOf(word: string): Set<string> {
   const letters = ` ${word.toLowerCase()} `;
   return new Set(Array.from({ length: letters.length - 1 }, (_, i) => letters.slice(i, i + 2)));

@@ -1,5 +1,5 @@
-// The canonical JSON text (RFC 8785) that the server digests: keys sorted by UTF-16 units, doubles as in ECMAScript.
-// As on the server, integer literals keep their digits.
+// Writes the canonical JSON text (RFC 8785) from which the server computes digests. Keys are sorted by UTF-16 units,
+// and doubles are written as in ECMAScript. As on the server, integer literals keep their digits.
 import { isObject, rawNumber, type Json } from '../api/json';
 
 export function canonical(value: Json): string {

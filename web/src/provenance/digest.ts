@@ -1,5 +1,5 @@
-// Computes the server's digests in the page. It has its own SHA-256, because browsers have no crypto.subtle on plain
-// HTTP.
+// Computes the server's digests in the page. It contains an implementation of SHA-256, because browsers have no
+// crypto.subtle on plain HTTP.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Json } from '../api/json';
@@ -9,13 +9,13 @@ import { canonical } from './canonical';
 
 export const digestOf = (value: Json): string => sum(new TextEncoder().encode(canonical(value)));
 
-/** The identity of a program: the digests of its files, and its entrypoint. */
+/** Computes the digest of a program: the digests of its files, and its entrypoint. */
 export function codeDigestOf(files: Files, entrypoint: string): string {
   const sums = Object.entries(files).map(([path, content]) => [path, sum(bytesOf(content))]);
   return digestOf({ form: 'atelier/code/1', entrypoint, files: Object.fromEntries(sums) as Record<string, string> });
 }
 
-/** The content of a version: its program's digest and all its settings. */
+/** Computes the digest of a version's content: the digest of its program, and all its settings. */
 export function contentDigestOf(version: Version, code: string): string {
   const { title, description, language, runtime, inputSchema, outputSchema, packages, environment } = version;
   const { capabilities, limits, requiresApproval, deterministic, rules, isolation, lock } = version;
@@ -28,20 +28,20 @@ export function contentDigestOf(version: Version, code: string): string {
       subprocess: capabilities.subprocess,
     },
     ...{ limits: { ...limits }, safetyFlags: set(version.safetyFlags), requiresApproval, deterministic },
-    // Fields that older versions did not have are omitted.
+    // A field that older versions did not have is omitted if it is empty.
     ...(rules && { rules: { pack: rules.pack, ...(rules.imports?.length && { imports: set(rules.imports) }) } }),
     ...(isolation && { isolation }),
     ...(lock && { lock: lockDigestOf(lock) }),
   });
 }
 
-/** The exact packages of a version, by their hashes. The addresses of their archives do not count. */
+/** Computes the digest of a version's exact packages from their hashes. The URLs of their archives are not included. */
 function lockDigestOf({ ecosystem, platform, packages }: NonNullable<Version['lock']>): string {
   const each = packages.map(({ name, version, path = '', hash }) => [name, version, path, hash]);
   return digestOf({ form: 'atelier/lock/1', ecosystem, platform, packages: each });
 }
 
-/** The target of a pinned reference: the content, name and number. */
+/** Computes the digest that a pinned reference contains: the content, the name and the number of the version. */
 export function versionDigestOf({ agent, version, changelog }: Version, content: string): string {
   return digestOf({ form: 'atelier/version/1', content, name: agent, version, changelog });
 }

@@ -1,5 +1,5 @@
-// Checks the digests recorded by a run against the server's data. Program, version, input and output are digested
-// again in the page.
+// Checks the digests that a run has recorded against the server's data. The page computes the digests of program,
+// version, input and output again.
 import { ApiError } from '../api/http';
 import { keepsDigits, stringifyJson, type Json } from '../api/json';
 import type { Draft, RunAnswer, Version } from '../api/types';
@@ -9,7 +9,7 @@ import { codeDigestOf, contentDigestOf, digestOf, versionDigestOf } from './dige
 
 export type Part = 'code' | 'version' | 'input' | 'output';
 
-/** The result of checking one part. Only `differs` indicates an error. */
+/** The result of checking one part. Only `differs` means that something is wrong. */
 export interface Finding {
   part: Part;
   state: 'same' | 'differs' | 'unknown';
@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 const masked = '***';
-// A number with more digits than a double can hold.
+// Whether the value contains a number with more digits than a double can represent.
 const longNumber = /\d{16}/;
 
 export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Promise<Finding[]> {
@@ -33,7 +33,7 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
     findings.push(draft ? { ...code, state: 'unknown', why: say.draftHasChanged } : code);
     if (digest !== undefined && published(program)) findings.push(versionCompared(digest, program, computed));
   }
-  // Stored data redacts only the secrets that a version declares. The secrets of a past draft are unknown.
+  // The server redacts only the secrets that a version declares. Which secrets a past draft declared is not known.
   const masks = typeof program === 'string' || !published(program) || program.secrets.length > 0;
   if (run.withheld === true) {
     findings.push({ part: 'input', state: 'unknown', why: say.isWithheld });
@@ -49,7 +49,7 @@ type Program = Draft | Version;
 
 const published = (program: Program): program is Version => 'digest' in program;
 
-/** The program as the server stores it now, or why it is unavailable. */
+/** The program as the server stores it now, or the reason why it is not available. */
 async function programOf(agent: string | undefined, version: string): Promise<Program | string> {
   if (agent === undefined) return say.inlineIsNotKept;
   try {
@@ -60,7 +60,9 @@ async function programOf(agent: string | undefined, version: string): Promise<Pr
   }
 }
 
-/** The stored digest of the version is not trusted. It is computed again from program, settings, name and number. */
+/**
+ * The stored digest of the version is not trusted. The page computes it again from program, settings, name and number.
+ */
 function versionCompared(recorded: string, version: Version, code: string): Finding {
   const finding = compared('version', recorded, versionDigestOf(version, contentDigestOf(version, code)));
   if (finding.state === 'same' || keepsDigits) return finding;

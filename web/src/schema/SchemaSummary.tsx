@@ -16,11 +16,11 @@ export interface SummaryRow {
 interface Props {
   which: 'input' | 'output';
   rows: SummaryRow[];
-  /** Adds the description of each property, where the layout has space. */
+  /** Whether to show the description of each property, if the layout has space. */
   described?: boolean;
 }
 
-/** A summary of a schema. */
+/** Shows a summary of a schema. */
 export function SchemaSummary({ which, rows, described = false }: Props) {
   if (rows.length === 0) {
     return <p className={css.none}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>;
@@ -70,11 +70,11 @@ export function summaryOf(schema: JsonSchema): SummaryRow[] {
   });
 }
 
-/** Shows enum texts as they are; other values and empty texts as JSON. */
+/** Shows texts of an enum unchanged. It shows other values and empty texts as JSON. */
 const defaultOf = (value: Json | undefined): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
-/** Shows the TypeScript type on one line. Only "integer" has no TypeScript type. */
+/** Shows the TypeScript type in one line. "integer" is an exception, because TypeScript has no such type. */
 function typeOf(node: JsonSchema, root: JsonSchema): string {
   if (isObject(node) && node['type'] === 'integer' && !('enum' in node) && !('const' in node)) return 'integer';
   const defs = isObject(root) && isObject(root['$defs']) ? { $defs: root['$defs'] } : {};

@@ -1,4 +1,4 @@
-// Declares the agents that a program may call, as the module "agents" has them.
+// Declares the agents that a program may call, as functions of the module "agents".
 import type { JsonSchema } from '../api/types';
 import { isKeyword, parametersOf, toPython } from './toPython';
 import { toTypes } from './toTypes';
@@ -6,13 +6,16 @@ import type { AgentTypes } from './declarations';
 
 /** An agent that a program may call. */
 export interface CalledAgent {
-  /** As the draft names it, such as shout@^1. */
+  /** The reference in the draft, such as shout@^1. */
   reference: string;
-  /** What the version says. Without it, input and output may be anything. */
+  /** The data of the version. Without it, the input and the output may have any type. */
   version?: { version: string; title: string; description: string; inputSchema: JsonSchema; outputSchema: JsonSchema };
 }
 
-/** Declares a function of the module "agents" for each agent, and its input and output for ctx.callTool. */
+/**
+ * Declares a function of the module "agents" for each agent. It also declares the input and the output of each agent
+ * for ctx.callTool.
+ */
 export function calledTypes(agents: readonly CalledAgent[]): AgentTypes {
   if (agents.length === 0) return { typescript: '', python: '' };
   const types: string[] = [];
@@ -53,7 +56,7 @@ function aboutOf(agent: string, version: CalledAgent['version']): string {
 const needsInput = (schema: JsonSchema): boolean =>
   typeof schema === 'object' && Array.isArray(schema['required']) && schema['required'].length > 0;
 
-/** The name of the function: a reserved word gets an underscore, as at run time. */
+/** Returns the name of the function. A reserved word gets an underscore at its end, as at run time. */
 const nameIn = (key: string, reserved: (name: string) => boolean): string => (reserved(key) ? `${key}_` : key);
 
 function pythonOf(name: string, about: string, inputSchema: JsonSchema, outputSchema: JsonSchema): string {
@@ -63,7 +66,7 @@ function pythonOf(name: string, about: string, inputSchema: JsonSchema, outputSc
     typeof inputSchema === 'object' && Array.isArray(inputSchema['required']) ? inputSchema['required'] : [];
   const named = parametersOf(inputSchema);
   const properties = typeof inputSchema === 'object' ? (inputSchema['properties'] ?? {}) : {};
-  // A property whose name is no identifier can only be given in a dictionary.
+  // A property whose name is not an identifier can only be passed in a dictionary.
   const keywords = named.length === Object.keys(properties).length && named.length > 0;
   const parameters = named.map(([key]) => `, ${key}: ${input}_${key}${required.includes(key) ? '' : ' = ...'}`);
   const doc = `    ${JSON.stringify(about)}\n`;

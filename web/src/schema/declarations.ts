@@ -1,4 +1,4 @@
-// Type declarations of one agent for the editor's language services.
+// Generates the type declarations of one agent for the editor's language services.
 import type { JsonSchema } from '../api/types';
 import { toPython } from './toPython';
 import { toTypes } from './toTypes';
@@ -10,7 +10,7 @@ export interface AgentTypes {
   python: string;
 }
 
-/** `names` are the variables and secrets in ctx.env. */
+/** Generates the declarations. `names` are the variables and secrets in ctx.env. */
 export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[]): AgentTypes {
   const fields = names.map((name) => `  readonly ${JSON.stringify(name)}: string;\n`);
   const typescript = [
@@ -29,7 +29,10 @@ export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[
   return { typescript, python };
 }
 
-/** Declares the npm packages of an agent as modules of any type, so that their imports are no errors. Those with installed declarations have these instead. */
+/**
+ * Declares the npm packages of an agent as modules of any type, so that their imports are not errors. Installed
+ * declarations replace these modules.
+ */
 export function packageTypes(packages: readonly string[], files: Record<string, string> = {}): string {
   const typed = (name: string): boolean =>
     Object.keys(files).some((path) => path.startsWith(`node_modules/${name}/`) && /\.d\.[cm]?ts$/.test(path));

@@ -1,4 +1,4 @@
-// Finds the first JSON syntax error. Engines use different messages and often omit the position.
+// Finds the first syntax error in a JSON text. The browsers' messages differ and often omit the position.
 
 import { locate as say } from '../texts/form';
 const number = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
@@ -24,7 +24,7 @@ class Scanner {
   private value(depth: number): boolean {
     this.skip();
     const first = this.text[this.at];
-    // Below this depth the engine's parser decides, because the scanner is recursive.
+    // Below this depth the browser's parser decides, because the scanner is recursive.
     if (depth > 500) return false;
     if (first === '{') return this.list('}', () => this.take(string) && this.mark(':') && this.value(depth + 1));
     if (first === '[') return this.list(']', () => this.value(depth + 1));
@@ -70,7 +70,7 @@ class Scanner {
   }
 }
 
-/** Returns an error sentence with the position. */
+/** Returns a sentence about the error that contains the position. */
 export function faultSentence(text: string): string {
   const offset = faultOffset(text) ?? 0;
   if (text.trim() === '') return say.empty;

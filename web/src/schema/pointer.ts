@@ -1,4 +1,4 @@
-// JSON pointers (RFC 6901) and immutable edits.
+// Reads values at JSON pointers (RFC 6901), and changes copies of them.
 import { isObject, type Json } from '../api/json';
 
 export const join = (pointer: string, key: string | number): string =>
@@ -21,7 +21,10 @@ function child(value: Json | undefined, key: string): Json | undefined {
   return isObject(value) ? value[key] : undefined;
 }
 
-/** Returns the value with one place changed; undefined removes it. Missing objects on the path are created. */
+/**
+ * Returns a copy of the value with another value at one location; undefined removes the location. Missing objects on
+ * the path are created.
+ */
 export function set(value: Json | undefined, pointer: string, to: Json | undefined): Json | undefined {
   return setAt(value, tokens(pointer), to);
 }

@@ -1,8 +1,8 @@
-// Resolves and names `$ref` for both kinds of declarations.
+// Resolves `$ref` and names its targets, for TypeScript and for Python declarations.
 import { isObject, type Json } from '../api/json';
 import type { JsonSchema } from '../api/types';
 
-/** The schema that a local reference points to. */
+/** Returns the schema to which a local reference points. */
 export function resolve(ref: string, root: JsonSchema): Json | undefined {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined;
   let at: Json | undefined = root;
@@ -21,7 +21,7 @@ function unescapeToken(token: string): string {
   }
 }
 
-/** Returns a free name in PascalCase. */
+/** Returns a name in PascalCase that is not used yet. */
 export function freeName(prefix: string, words: string, taken: Iterable<string>): string {
   const parts = words.split(/[^A-Za-z0-9]+/).filter((w) => w !== '');
   const base = prefix + parts.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('');
@@ -31,7 +31,7 @@ export function freeName(prefix: string, words: string, taken: Iterable<string>)
   return name;
 }
 
-/** The type implied by a schema without "type". */
+/** Returns the type that a schema without "type" implies. */
 export function implied(schema: Record<string, Json>): string | undefined {
   if ('properties' in schema || 'additionalProperties' in schema || 'required' in schema) return 'object';
   if ('items' in schema || 'prefixItems' in schema) return 'array';

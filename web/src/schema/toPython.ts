@@ -1,5 +1,5 @@
-// Converts a JSON Schema to a Python stub: a TypedDict for each object and aliases for the rest. Stubs allow forward
-// and circular references.
+// Converts a JSON Schema to a Python stub. Each object becomes a TypedDict, and other types become aliases. Stubs allow
+// forward and circular references.
 import { isObject, type Json, type JsonObject } from '../api/json';
 import type { JsonSchema } from '../api/types';
 import { freeName, implied, resolve } from './references';
@@ -7,17 +7,20 @@ import { freeName, implied, resolve } from './references';
 interface Walk {
   root: JsonSchema;
   prefix: string;
-  /** Maps a reference to its name. The name is reserved before its body is generated, so cycles end. */
+  /**
+   * Maps a reference to the name of its declaration. The name is reserved before the declaration is generated, so a
+   * cycle ends.
+   */
   aliases: Map<string, string>;
   taken: Set<string>;
-  /** The generated declarations by schema, so that each is generated once. */
+  /** The generated declarations, by schema. Each schema is declared once. */
   known: Map<JsonObject, string>;
   declarations: string[];
 }
 
 const anything = 'Any';
 
-/** Declares `<name>`, and `<name>_<property>` for each property that can be a parameter. */
+/** Declares `<name>`. It also declares `<name>_<property>` for each property that can be a parameter. */
 export function toPython(name: string, schema: JsonSchema): string {
   const walk: Walk = {
     root: schema,
@@ -34,7 +37,7 @@ export function toPython(name: string, schema: JsonSchema): string {
   return walk.declarations.join('') + (type === name ? '' : alias(name, type)) + parameters;
 }
 
-/** Properties whose names are identifiers, and therefore can be parameters. */
+/** Returns the properties whose names are identifiers. Only these can be parameters. */
 export function parametersOf(schema: JsonSchema): [name: string, schema: Json][] {
   const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties).filter(([key]) => isName(key));
@@ -42,7 +45,7 @@ export function parametersOf(schema: JsonSchema): [name: string, schema: Json][]
 
 const alias = (name: string, type: string): string => `${name}: TypeAlias = ${type}\n`;
 
-/** Returns the type of a schema. An object with properties is declared under the wanted name. */
+/** Returns the type of a schema. An object with properties is declared under the proposed name. */
 function typeOf(schema: Json | undefined, walk: Walk, wanted: string): string {
   if (!isObject(schema)) return schema === false ? 'Never' : anything;
   const type = walk.known.get(schema) ?? plain(schema, walk, wanted);
@@ -59,7 +62,7 @@ function plain(schema: JsonObject, walk: Walk, wanted: string): string {
   if (Array.isArray(type)) return union(type.map((t) => named(t, schema, walk, wanted)));
   if (type !== undefined) return named(type, schema, walk, wanted);
   const branches = schema['oneOf'] ?? schema['anyOf'];
-  // Python has no intersection type, so the first part of allOf is used.
+  // Python has no intersection types, so the first part of allOf is used.
   if (Array.isArray(schema['allOf']) && schema['allOf'].length > 0) return typeOf(schema['allOf'][0], walk, wanted);
   return Array.isArray(branches)
     ? union(branches.map((b) => typeOf(b, walk, freeName(wanted, '', walk.taken))))
@@ -168,7 +171,7 @@ function union(types: string[]): string {
   return distinct.length === 0 ? 'Never' : distinct.join(' | ');
 }
 
-/** JSON escapes are valid in Python. Characters beyond 16 bits stay unescaped in JSON. */
+/** The escapes of JSON are valid in Python. JSON does not escape characters beyond 16 bits. */
 const quote = (text: string): string => JSON.stringify(text);
 
 const keywords = new Set(
@@ -177,6 +180,6 @@ const keywords = new Set(
     'if import in is lambda nonlocal not or pass raise return try while with yield'
   ).split(' '),
 );
-/** Reports whether Python reserves a word. */
+/** Whether a word is reserved in Python. */
 export const isKeyword = (name: string): boolean => keywords.has(name);
 const isName = (key: string): boolean => /^[A-Za-z_]\w*$/.test(key) && !isKeyword(key);

@@ -1,5 +1,6 @@
-// Converts a JSON Schema (the 2020-12 subset that types can express) to TypeScript declarations. It runs in the page,
-// because it must be instant while a user types. References become named aliases, so that they can recurse.
+// Converts a JSON Schema to TypeScript declarations. It supports the part of 2020-12 that types can express. It runs in
+// the page, because the declarations must follow the user's typing without a delay. References become named aliases, so
+// that they may be recursive.
 import { isObject, type Json, type JsonObject } from '../api/json';
 import type { JsonSchema } from '../api/types';
 import { freeName, implied, resolve } from './references';
@@ -7,14 +8,14 @@ import { freeName, implied, resolve } from './references';
 interface Walk {
   root: JsonSchema;
   prefix: string;
-  /** Maps a reference to its alias. The alias is reserved before its body is generated, so cycles end. */
+  /** Maps a reference to its alias. The alias is reserved before its declaration is generated, so a cycle ends. */
   aliases: Map<string, string>;
   bodies: string[];
 }
 
 const indentStep = '  ';
 
-/** Declares `type <name>` for the schema and one alias per `$ref`. */
+/** Declares `type <name>` for the schema, and one alias per `$ref`. */
 export function toTypes(name: string, schema: JsonSchema): string {
   const walk: Walk = { root: schema, prefix: name, aliases: new Map([['#', name]]), bodies: [] };
   const body = typeOf(schema, walk, '');
@@ -96,7 +97,10 @@ function emptyObject(schema: JsonObject): string {
   return schema['additionalProperties'] === false ? 'Record<string, never>' : 'Record<string, unknown>';
 }
 
-/** The index signature. Next to known properties it must be unknown, or TypeScript rejects the properties. */
+/**
+ * Returns the index signature. If the type also has named properties, the signature must be unknown, because TypeScript
+ * would reject the properties otherwise.
+ */
 function indexOf(extra: Json | undefined, hasProperties: boolean, walk: Walk, indent: string): string | undefined {
   if (!isObject(extra)) return undefined;
   return hasProperties ? 'unknown' : typeOf(extra, walk, indent);
@@ -111,7 +115,7 @@ function aliasOf(ref: string, walk: Walk): string {
   walk.aliases.set(ref, alias);
   const doc = isObject(target) ? docOf(target, '') : '';
   const body = typeOf(target, walk, '');
-  // An alias of itself is an error in TypeScript.
+  // In TypeScript, an alias that refers to itself directly is an error.
   walk.bodies.push(`${doc}type ${alias} = ${body === alias ? 'unknown' : body};`);
   return alias;
 }

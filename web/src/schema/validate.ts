@@ -1,11 +1,11 @@
-// Validates a value in the page for early messages. The server's validation decides.
+// Checks a value in the page, so that errors appear early. The result of the server's check decides.
 import { Validator } from '@cfworker/json-schema';
 import { isObject, plain, type Json } from '../api/json';
 import type { FieldProblem, JsonSchema } from '../api/types';
 import { validate as say } from '../texts/form';
 import { get, join } from './pointer';
 
-// An error of these keywords only repeats that a subschema failed. The error of the subschema is shown instead.
+// An error of one of these keywords only says that a subschema failed. The error of the subschema is shown instead.
 const containers = new Set([
   'properties',
   'items',
@@ -28,13 +28,13 @@ export function check(value: Json | undefined, schema: JsonSchema): FieldProblem
     const problems = errors.filter((e) => !isContainer(e.keyword, e.error)).map((e) => problemOf(e, schema));
     return distinct(problems);
   } catch {
-    // A schema that this validator cannot compile is left to the server.
+    // If this validator cannot compile a schema, only the server checks the value.
     return [];
   }
 }
 
 function isContainer(keyword: string, error: string): boolean {
-  // "additionalProperties": false is reported separately.
+  // Errors of "additionalProperties": false are reported separately.
   return containers.has(keyword) && !/False boolean schema/.test(error);
 }
 

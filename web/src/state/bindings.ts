@@ -1,4 +1,4 @@
-// The shortcuts: the defaults of the command list, overridden by the user's own, which are stored in the browser.
+// Contains the shortcuts: the defaults of the commands, and the user's changes, which are stored in the browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
@@ -18,13 +18,13 @@ export const useBindings = create<{ chosen: Chosen }>()(
   persist((): { chosen: Chosen } => ({ chosen: {} }), { name: kept, merge: readBindings }),
 );
 
-// A change applies to all tabs.
+// A change applies to all tabs of the browser.
 if (typeof window !== 'undefined')
   window.addEventListener('storage', ({ key }) => {
     if (key === kept) void useBindings.persist.rehydrate();
   });
 
-/** All commands with their current shortcuts. */
+/** Returns all commands with their current shortcuts. */
 export const bound = (chosen: Chosen): (Command & { id: CommandId })[] =>
   all.map((command) => ({ ...command, ...(chosen[command.id] === undefined ? {} : { keys: chosen[command.id] }) }));
 
@@ -33,10 +33,13 @@ export const useBound = (): (Command & { id: CommandId })[] => {
   return bound(chosen);
 };
 
-/** The shortcut of a command. */
+/** Returns the shortcut of a command. */
 export const useKeys = (id: CommandId): string => useBound().find((command) => command.id === id)?.keys ?? '';
 
-/** Sets a command's shortcut, or resets it if `keys` is undefined. Returns the command that already uses the keys. */
+/**
+ * Sets the shortcut of a command. If `keys` is undefined, the default applies again. If another command already uses
+ * the keys, it returns that command.
+ */
 export function bind(id: CommandId, keys: string | undefined): Command | undefined {
   const { chosen } = useBindings.getState();
   const wanted = keys ?? all.find((command) => command.id === id)?.keys;

@@ -5,9 +5,10 @@ import { notify } from './notices';
 let turn = 0;
 
 /**
- * Copies text, also on plain HTTP, where browsers have no navigator.clipboard. Returns whether it worked and shows a
- * notice if not. A promised text is handed to the clipboard at once, because Safari allows a write only directly after
- * a click. The caller reports a rejected promise. If something else was copied meanwhile, the text is dropped.
+ * Copies a text and returns whether this succeeded. If it failed, a notice is shown. It also works on plain HTTP, where
+ * browsers have no navigator.clipboard. If the text is a promise, it is passed to the clipboard immediately, because
+ * Safari allows a write only directly after a click. The caller handles a rejected promise. If another text is copied
+ * in the meantime, this text is dropped.
  */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {
   const mine = ++turn;
@@ -20,7 +21,7 @@ export async function copyText(text: string | Promise<string>): Promise<boolean>
       await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text.then(inTurn)));
       return true;
     } catch {
-      // The permission may be denied while the old command still works.
+      // The browser may deny the permission although the old command still works.
     }
   }
   const known = await text;
@@ -44,7 +45,7 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.setAttribute('readonly', '');
   area.className = 'visually-hidden';
-  // In a dialog, the focus trap rejects focus outside it.
+  // The element must be inside an open dialog, because the dialog rejects focus outside of it.
   (before?.closest('[role=dialog]') ?? document.body).append(area);
   area.select();
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on plain HTTP
@@ -60,7 +61,7 @@ export function download(name: string, content: BlobPart, type: string): void {
   URL.revokeObjectURL(url);
 }
 
-/** Starts a download without loading it into memory. The server's file name takes precedence. */
+/** Starts a download without loading the file into memory. The file name from the server takes precedence. */
 export function downloadFrom(url: string, name: string): void {
   const link = document.createElement('a');
   link.href = url;

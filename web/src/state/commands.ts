@@ -1,5 +1,6 @@
-// The commands that are available now. A screen registers them while it is shown, and one window listener runs them.
-// It listens in the capture phase, before Monaco, so that Ctrl+Enter runs and inserts no line.
+// Contains the commands that are currently available. A screen registers its commands while it is shown, and one
+// listener of the window runs them. The listener uses the capture phase. So it gets Ctrl+Enter before Monaco, which
+// would insert a line.
 import { useLayoutEffect, useRef } from 'react';
 import { create } from 'zustand';
 import { bound, useBindings } from './bindings';
@@ -17,8 +18,8 @@ export function runCommand(id: CommandId): void {
 }
 
 /**
- * Registers a command while the component is mounted; undefined disables it. It is registered in a layout effect, so
- * that a key pressed right after a run ends already starts the next run.
+ * Registers a command while the component is shown; undefined disables the command. It uses a layout effect. So a key
+ * that is pressed directly after the end of a run can start the next run.
  */
 export function useCommand(id: CommandId, run: (() => void) | undefined): void {
   const latest = useRef(run);
@@ -71,7 +72,7 @@ export function listenForKeys(): () => void {
   return () => window.removeEventListener('keydown', onKey, { capture: true });
 }
 
-/** Keys being recorded for a shortcut start nothing. */
+/** While a shortcut is being recorded, keys start no command. */
 function isRecording(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('[data-records-keys]') !== null;
 }
@@ -83,12 +84,12 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Elements that use letters for typing or for moving between rows. */
+/** Elements in which letters are text or move between rows. */
 function takesLetters(target: EventTarget | null): boolean {
   return isTyping(target) || (target instanceof HTMLElement && target.closest('[role=tree], [role=menu]') !== null);
 }
 
-/** While a dialog is open, commands of the page behind it do not run. */
+/** While a dialog is open, commands of the page behind it are not available. */
 function behindDialog(id: CommandId): boolean {
   return (
     id !== 'palette' && id !== 'view.theme' && document.querySelector('[role=dialog], [role=alertdialog]') !== null

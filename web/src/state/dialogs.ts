@@ -1,4 +1,4 @@
-// The open dialog. Only one dialog is open at a time.
+// Stores which dialog is open. Only one dialog is open at a time.
 import { useState } from 'react';
 import { create } from 'zustand';
 import type { ChangeTask } from '../api/types';
@@ -40,8 +40,8 @@ export const showDialog = (open: OpenDialog): void => useDialog.setState({ open 
 export const closeDialog = (): void => useDialog.setState({ open: { kind: 'none' } });
 
 /**
- * Returns a function that closes the dialog at the end of its work. It returns false if the user has opened another
- * dialog or page; then nothing is closed and the caller must not navigate.
+ * Returns a function that closes the dialog when its work has ended. The function returns false if the user has opened
+ * another dialog or page. Then it closes nothing, and the caller must not navigate.
  */
 export function useCloseOwn(): () => boolean {
   const [own] = useState(() => ({ open: useDialog.getState().open, path: location.pathname }));

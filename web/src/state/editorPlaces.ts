@@ -1,4 +1,4 @@
-// The files and tabs of the current screen, for the palette.
+// Stores the files and tabs of the current screen, for the command palette.
 import { useEffect } from 'react';
 import { create } from 'zustand';
 

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { chooseWorkspace } from '../api/workspace';
 
-/** Switches to another workspace: opens its first page and clears the cached data. */
+/** Switches to another workspace: it opens the first page and clears the cached data. */
 export function useEnterWorkspace(): (workspace: string) => void {
   const client = useQueryClient();
   const [, navigate] = useLocation();

@@ -1,4 +1,4 @@
-// The agents that a person marked as favourites, by ID. They are stored in this browser.
+// Stores the IDs of the agents that the user marked as favourites, in this browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
@@ -8,10 +8,10 @@ interface Favourites {
   ids: string[];
 }
 
-// The list is limited, because it could otherwise fill the browser's storage.
+// The number of favourites is limited, so that they cannot fill the browser's storage.
 const most = 500;
 
-/** Anyone may have written the storage, so only texts are read. */
+/** Other code may have written the storage, so only texts are accepted. */
 export function readFavourites(kept: unknown): Favourites {
   const ids = isObject(kept) ? kept['ids'] : undefined;
   return { ids: Array.isArray(ids) ? ids.filter(isText).slice(0, most) : [] };

@@ -1,5 +1,5 @@
-// All commands with their titles and default shortcuts. The key listener, the palette and the shortcut list use this
-// one list. bindings.ts adds the user's changes.
+// Lists all commands with their titles and default shortcuts. The listener for keys, the command palette and the list
+// of shortcuts use this list. bindings.ts adds the user's changes.
 import { hotkeys as say } from '../texts/app';
 
 export const groups = ['Run', 'Agent', 'Go', 'View', 'Help'] as const;
@@ -8,7 +8,7 @@ export interface Command {
   id: string;
   title: string;
   group: Group;
-  /** "Mod" is Ctrl, or ⌘ on macOS. "g s" means one key after the other. */
+  /** "Mod" is Ctrl, or ⌘ on macOS. In "g s" the keys are pressed one after the other. */
   keys?: string;
 }
 
@@ -113,15 +113,16 @@ export interface KeyPress {
   altGraph: boolean;
 }
 
-// These characters match by the typed character. Other keys match by position if the layout types another character.
+// These keys are compared by the character that they type. Other keys are compared by their position, if the keyboard
+// layout types another character.
 const plain = /^[a-z\d]$/i;
 const codes: Record<string, string> = { '[': 'BracketLeft', ']': 'BracketRight', '.': 'Period', '\\': 'Backslash' };
 
-/** Whether the pressed keys match the shortcut. Layouts that type with AltGr never start a command. */
+/** Whether the pressed keys match the shortcut. Keys that type a character with AltGr never start a command. */
 export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   if (press.altGraph) return false;
   const mod = mac ? press.metaKey : press.ctrlKey;
-  // On macOS, Option types characters, so an Alt shortcut is Ctrl+Option there.
+  // On macOS, Option types characters. So a shortcut with Alt is Ctrl+Option on macOS.
   const other = mac ? press.ctrlKey !== (chord.alt && !chord.mod) : press.metaKey;
   if (chord.mod !== mod || other || chord.alt !== press.altKey) return false;
   if (chord.key === '?') return press.key === '?';
@@ -131,27 +132,27 @@ export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   return press.code === code && !plain.test(press.key);
 }
 
-/** The first key of a sequence, such as "g" of "g s"; empty for other shortcuts. */
+/** Returns the first key of a sequence, such as "g" of "g s". It is empty for other shortcuts. */
 export const leadOf = (keys: string): string => keys.split(' ').slice(0, -1).join(' ');
 export const lastOf = (keys: string): Chord => parseChord(keys.split(' ').at(-1) ?? '');
 
-// Keys that a browser reserves, that fields need, or that name no key.
+// Keys that a browser reserves, that fields need, or that have no name.
 const reserved = /^Mod\+(Shift\+)?[NTVWZ]$|^Mod\+[ACX]$|Dead$|Process$|Unidentified$/;
 
-/** The name of the key: its character if it is a letter or digit, else its position. */
+/** Returns the name of the key: its character if that is a letter or digit, otherwise its position. */
 function nameOf(press: KeyPress): string {
   const code = /^(?:Key|Digit)(.)$/.exec(press.code)?.[1];
   const sign = Object.keys(codes).find((key) => codes[key] === press.code);
   return plain.test(press.key) ? press.key.toUpperCase() : (code ?? sign ?? press.key);
 }
 
-/** A letter or digit without modifiers, as used in "g s"; undefined for other keys. */
+/** Returns a letter or digit that was pressed without modifiers, as in "g s". It returns undefined for other keys. */
 export function strokeOf(press: KeyPress, mac: boolean): string | undefined {
   const key = nameOf(press).toLowerCase();
   return plain.test(key) && matches(parseChord(key), press, mac) ? key : undefined;
 }
 
-/** The pressed keys in shortcut notation; undefined if no command may use them. */
+/** Returns the pressed keys in the notation of shortcuts, or undefined if no command may use them. */
 export function keysOf(press: KeyPress, mac: boolean): string | undefined {
   const key = nameOf(press);
   const mod = mac ? press.metaKey : press.ctrlKey;
@@ -163,7 +164,7 @@ export function keysOf(press: KeyPress, mac: boolean): string | undefined {
     : undefined;
 }
 
-/** A single character must not start a command while a user types. */
+/** A single character must not be a shortcut, because it would start a command while the user types. */
 export const isPlainKey = (chord: Chord): boolean => !chord.mod && !chord.alt && chord.key.length === 1;
 
 export function showKeys(keys: string, mac: boolean): string {
@@ -178,5 +179,5 @@ export function showKeys(keys: string, mac: boolean): string {
   return keys.split(' ').map(one).join(' ');
 }
 
-/** The value of aria-keyshortcuts. */
+/** Returns the value of aria-keyshortcuts. */
 export const ariaKeys = (keys: string, mac: boolean): string => keys.replace('Mod', mac ? 'Meta' : 'Control');

@@ -1,4 +1,4 @@
-// The layout of the screen, stored between visits.
+// Stores the layout of the screen in the browser.
 import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
@@ -11,19 +11,19 @@ interface Layout {
   left: number;
   right: number;
   bottom: number;
-  /** The share of the first of two editors, in percent. */
+  /** The share of the width that the first of two editors has, in percent. */
   split: number;
   leftOpen: boolean;
   rightOpen: boolean;
   bottomOpen: boolean;
   maximised: boolean;
   problemsOpen: boolean;
-  /** On a narrow screen the configuration is a sheet over the editor, initially closed. */
+  /** Whether the configuration is open on a narrow screen, where it covers the editor. It is closed at first. */
   sheetOpen: boolean;
-  /** On a phone one pane is shown at a time. */
+  /** The pane that a phone shows. It shows one pane at a time. */
   pane: Pane;
   schemaAs: 'table' | 'json';
-  /** The tag to which the list of agents is narrowed, '' for all. */
+  /** The tag that selects the agents in the list; '' selects all agents. */
   tag: string;
   sections: Record<string, boolean>;
 }
@@ -58,7 +58,7 @@ const initial: Layout = {
 
 const isWidth = isWithin(100, 4000);
 
-/** The stored part: neither open sheets nor the pane of a phone. */
+/** Returns the part that is stored. It contains neither open sheets nor the pane of a phone. */
 export function readLayout(was: unknown): Layout {
   const now = settingsOf(was, initial, {
     left: isWidth,
@@ -99,13 +99,13 @@ export function toggleRight(): void {
   else useLayout.setState((l) => ({ rightOpen: !l.rightOpen }));
 }
 
-/** Whether the configuration is visible, next to the editor or over it. */
+/** Whether the configuration is visible, either next to the editor or over it. */
 export function useRightSeen(): boolean {
   const over = useSyncExternalStore(followNarrow, () => narrow.matches);
   return useLayout((l) => (over ? l.sheetOpen : l.rightOpen));
 }
 
-/** Whether one pane is shown at a time, as in the style of the workbench. */
+/** Whether the screen shows one pane at a time, as in the style sheet of the workbench. */
 export const usePhone = (): boolean => useSyncExternalStore(followPhone, () => phone.matches);
 
 const follow =
@@ -117,7 +117,7 @@ const follow =
 const followNarrow = follow(narrow);
 const followPhone = follow(phone);
 
-/** Makes the configuration visible at any width. */
+/** Opens the configuration, whatever the width of the screen is. */
 export function showRight(section: string): void {
   useLayout.setState((l) => ({
     rightOpen: true,

@@ -1,11 +1,11 @@
-// Notices without a place in the page. Errors stay until dismissed.
+// Stores notices that do not belong to an element of the page. Errors stay until the user dismisses them.
 import { create } from 'zustand';
 
 export interface Notice {
   id: number;
   kind: 'done' | 'failed';
   text: string;
-  /** An action offered with the notice. */
+  /** An action that the notice offers. */
   action?: { label: string; run: () => void };
 }
 
@@ -24,5 +24,5 @@ export function dismiss(id: number): void {
   useNotices.setState(({ notices }) => ({ notices: notices.filter((n) => n.id !== id) }));
 }
 
-/** Notices are cleared when another user signs in. */
+/** Notices are removed when another user signs in. */
 export const dismissAll = (): void => useNotices.setState({ notices: [] });

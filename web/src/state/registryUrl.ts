@@ -1,4 +1,4 @@
-// The state of the registry pages in their addresses.
+// Reads and writes the state of the registry pages in their URLs.
 import type { Language } from '../api/types';
 import type { RegistryFilter } from '../api/verbs';
 
@@ -19,7 +19,7 @@ export function readRegistry(text: string): RegistryFilter {
 export const registryUrl = ({ search = '', language, tag = '' }: RegistryFilter): string =>
   withQuery('/registry', { q: search, lang: language ?? '', tag });
 
-/** The shown part of an agent. Defaults: its latest version and its entrypoint. */
+/** The part of an agent that the page shows. The defaults are the latest version and its entrypoint. */
 export interface ListedState {
   version?: string;
   file?: string;

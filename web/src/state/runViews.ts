@@ -1,4 +1,4 @@
-// Named filters of the run list. They are stored in this browser.
+// Stores named filters of the run list in this browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
@@ -6,7 +6,7 @@ import { isText } from '../api/storage';
 
 export interface RunView {
   name: string;
-  /** The query of the address, for example "status=failed&range=24h". */
+  /** The query string of the URL, for example "status=failed&range=24h". */
   query: string;
 }
 
@@ -14,7 +14,7 @@ interface RunViews {
   views: RunView[];
 }
 
-/** Limits the storage that views take. */
+/** The number of views is limited, so that they cannot fill the browser's storage. */
 export const mostViews = 50;
 export const longestName = 60;
 
@@ -30,7 +30,7 @@ export function readRunViews(stored: unknown): RunViews {
   return { views: valid.slice(0, mostViews) };
 }
 
-/** Returns the views with one more, in the order of their names. A view of the same name is replaced. */
+/** Returns the views with an additional one, sorted by name. It replaces a view with the same name. */
 export function withView(views: readonly RunView[], view: RunView): RunView[] {
   const others = views.filter(({ name }) => name !== view.name);
   return [...others, view].sort((a, b) => a.name.localeCompare(b.name)).slice(0, mostViews);

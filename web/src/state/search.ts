@@ -1,3 +1,3 @@
-// The raw query string of the address. wouter's own useSearch decodes it, so that a reader would decode it twice and
-// misread "50%25ab".
+// Returns the query string of the URL without decoding it. wouter's useSearch decodes it. A reader would then decode it
+// a second time and misread "50%25ab".
 export { useSearch } from 'wouter/use-browser-location';

@@ -1,7 +1,8 @@
-// Key sequences, such as "g s".
+// Recognizes sequences of keys, such as "g s".
 import { lastOf, leadOf, matches, parseChord, type KeyPress } from './hotkeys';
 
-// Maximum time between the keys of a sequence, in milliseconds. An accidental press therefore has no late effect.
+// The maximum time between the keys of a sequence, in milliseconds. After this time, a key that was pressed by accident
+// has no effect.
 const lasts = 1500;
 
 interface Press extends KeyPress {
@@ -12,7 +13,9 @@ export class Sequence {
   private first = '';
   private at = 0;
 
-  /** Returns the command that a key press starts. Where letters are `taken`, as in a file tree, no sequence starts. */
+  /**
+   * Returns the command that a key starts. If `taken` is true, as in a file tree that uses letters, no sequence starts.
+   */
   next<T extends { keys: string }>(all: readonly T[], press: Press, taken: boolean, mac: boolean): T | undefined {
     const before = taken || press.timeStamp - this.at > lasts ? '' : this.first;
     this.first = '';

@@ -1,4 +1,5 @@
-// The theme: the system's, or the user's choice. public/theme.js sets it before the first paint.
+// Stores the theme, which is that of the system or the user's choice. public/theme.js sets the theme before the first
+// paint.
 import { removeStored, keep, readStored } from '../api/storage';
 
 export type Theme = 'dark' | 'light';
@@ -28,7 +29,7 @@ export function chooseTheme(choice: ThemeChoice): void {
 
 system.addEventListener('change', () => show(chosen));
 
-// A change applies to all tabs.
+// A change applies to all tabs of the browser.
 window.addEventListener('storage', (e) => {
   if (e.key === key) show(read(e.newValue));
 });

@@ -1,10 +1,11 @@
-// The tour of the workbench. It starts by itself on the first visit and is not shown again after it was left.
+// Controls the tour of the workbench. It starts automatically at the first visit. After the user has left it, it does
+// not start automatically again.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
 
 interface Tour {
-  /** The shown step; undefined while there is no tour. */
+  /** The step on the screen; undefined while there is no tour. */
   step: number | undefined;
   done: boolean;
 }
@@ -35,7 +36,7 @@ export function offerTour(): void {
   if (step === undefined && !done) startTour();
 }
 
-/** Moves by one step. After the last step the tour is over. */
+/** Moves by one step. After the last step, the tour ends. */
 export function moveTour(by: 1 | -1): void {
   const next = (useTour.getState().step ?? 0) + by;
   if (next >= steps.length) leaveTour();

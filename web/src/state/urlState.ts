@@ -1,4 +1,4 @@
-// The screen state in the address, so that a link restores it: open tabs, line, panel and run.
+// Reads and writes the state of the screen in the URL, so that a link restores it: open tabs, line, panel and run.
 export type Tab = { kind: 'file'; path: string } | { kind: 'schema'; which: 'input' | 'output' };
 export type Panel = 'input' | 'console' | 'result' | 'history' | 'tests';
 
@@ -60,7 +60,7 @@ export function readRef(ref: string): AgentRef {
   return at < 0 ? { name: ref, version: undefined } : { name: ref.slice(0, at), version: ref.slice(at + 1) };
 }
 
-/** Decodes a part of the path, in which @ may be written as %40. An invalid % stays as it is. */
+/** Decodes a part of the path. In it, @ may be written as %40. An invalid % stays unchanged. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -71,25 +71,28 @@ export function decoded(text: string): string {
 
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
-/** The version of a run in an address; empty for a draft or code without an agent. */
+/** Returns the version of a run as a part of a URL. It is empty for a draft and for code without an agent. */
 export const pinnedOf = (version: string | undefined): string | undefined =>
   version === '' || version === 'draft' ? undefined : version;
 
 export const runUrl = (id: string): string => `/runs/${id}`;
 export const versionsUrl = (name: string): string => `/a/${name}/versions`;
 
-/** Agents that need a person: their own, those with unpublished changes, and those whose last run failed. */
+/**
+ * The views of the agent list: the user's own agents, agents with unpublished changes, and agents whose last run
+ * failed.
+ */
 export type AgentView = 'mine' | 'changed' | 'failing';
 export const agentViews: readonly AgentView[] = ['mine', 'changed', 'failing'];
 
-/** The filters of the agent list. Missing filters are ignored. */
+/** The filters of the agent list. A missing filter selects all agents. */
 export interface ListState {
   search?: string;
   inCode?: boolean;
   state?: 'draft' | 'published' | 'deleted';
   tag?: string;
   view?: AgentView;
-  /** Only agents without runs for this number of days. */
+  /** Selects agents that have not run for this number of days. */
   unused?: number;
 }
 

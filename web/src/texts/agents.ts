@@ -136,7 +136,7 @@ export const agentsPanel = {
   versions: 'Versions',
 };
 
-/** Why the server is unavailable. */
+/** Reasons why the server is not available. */
 export const unreachable = {
   noNetwork: 'No network. This works again when the network is back.',
   notReached: 'The server cannot be reached. This works again when the draft is saved.',
@@ -219,7 +219,7 @@ export const importToolDialog = {
   noJson: 'This is not JSON.',
 };
 
-/** Why an agent name is invalid. */
+/** Reasons why the name of an agent is invalid. */
 export const nameFaults = {
   needed: 'Enter a name.',
   firstLetter: 'A name starts with a lower-case letter.',

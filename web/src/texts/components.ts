@@ -1,4 +1,4 @@
-// The page of components, in development only.
+// Texts of the page of components, which exists only in development.
 export const componentsPage = {
   pageTitle: 'Components · Atelier',
   title: 'Components',

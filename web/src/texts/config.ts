@@ -173,7 +173,7 @@ export const limits = {
 export const runtimes = {
   itIsNotOn: 'It is not available on this server.',
   notHere: (runtime: string) => `${runtime} (not available)`,
-  /** Runtimes whose programs leave this machine, by their names. */
+  /** Runtimes that send programs to other machines, by their names. */
   elsewhere: (runtime: string) =>
     ({
       remote: 'remote: at the service in remote.json',

@@ -32,7 +32,7 @@ export const consoleTools = {
   clearTheConsole: 'Clear the console',
 };
 
-/** The requested host; '' if the request names none. */
+/** The requested host; '' if the request contains no host. */
 const asked = (host: string): string => (host === '' ? 'A request without a host' : host);
 
 export const ring = {

@@ -141,7 +141,7 @@ export const problems = {
   warning: 'Warning',
 };
 
-/** Why a file path is invalid. */
+/** Reasons why the path of a file is invalid. */
 export const pathFaults = {
   aNameIsNeeded: 'Enter a name.',
   nameBetweenSlashes: 'A path needs a name between slashes.',

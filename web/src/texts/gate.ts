@@ -142,7 +142,7 @@ export const blockedPage = {
   noService: 'Verdicts of the gate do not appear here: a run that waits for a person is an approval.',
 };
 
-/** Programs to try rules on. Each has something that a shipped rule finds. */
+/** Programs with which the user tries rules. Each contains code to which a built-in rule applies. */
 export const trialSamples = {
   python: `import os
 

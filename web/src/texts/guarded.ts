@@ -1,4 +1,4 @@
-// Separate from the access texts, because every page is guarded and the first screen needs these.
+// These texts are separate from those of access, because every page needs them and the first screen should load little.
 export const guarded = {
   pageTitle: 'No access · Atelier',
   noAccess: 'No access',

@@ -1,5 +1,5 @@
-// All texts of the Studio in English. A screen imports only its own file. This object has them all; a translation is
-// another object of its type.
+// Contains all texts of the Studio in English. A screen imports only the file with its own texts. This object contains
+// all texts. A translation is another object of the same type.
 import * as access from './access';
 import * as agents from './agents';
 import * as api from './api';

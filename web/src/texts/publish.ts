@@ -38,7 +38,7 @@ export const publishDialog = {
   copyReference: 'Copy reference',
 };
 
-/** Reasons for a version number, in addition to the server's. */
+/** Reasons for a version number, in addition to those of the server. */
 export const heard = {
   another: (n: number, all: number) =>
     `${n} of ${plural(all, { one: 'recorded input', other: 'recorded inputs' })} ${form(n, { one: 'gives', other: 'give' })} another output`,
@@ -48,7 +48,7 @@ export const heard = {
 
 export const describedDialog = {
   title: 'Description for models',
-  /** The server's message follows the name of the field. */
+  /** The name of the field comes first, then the server's message. */
   warns: (message: string) => `The description ${message}`,
   good: 'The description is good for models.',
   example: 'For example: Returns the forecast of a city for the next days. Use it for questions about the weather.',

@@ -215,7 +215,7 @@ export const output = {
   },
 };
 
-/** Problems of the views that a schema asks for with x-view. */
+/** Problems of the views that a schema requests with x-view. */
 export const views = {
   unknown: 'x-view is markdown, text, table or a chart.',
   unknownChart: (kinds: string) => `A chart is one of ${kinds}.`,

@@ -174,7 +174,7 @@ export function unitOf(meter: string, currency: string): string {
   }
 }
 
-/** An amount with its unit. */
+/** Formats an amount with its unit. */
 export function amountOf(meter: string, amount: number, currency: string): string {
   switch (meter) {
     case 'cpuSeconds':

@@ -1,7 +1,10 @@
 import { number } from '../texts/format';
 import css from './Amount.module.css';
 
-/** A number of a table and a bar that compares it with the largest number of the column; 0 compares with nothing. */
+/**
+ * Shows a number in a table, and a bar that compares it with the largest number of the column. If that is 0, there is
+ * no bar.
+ */
 export function Amount({ value, most }: { value: number; most: number }) {
   return (
     <span className={css.amount}>
@@ -15,5 +18,5 @@ export function Amount({ value, most }: { value: number; most: number }) {
   );
 }
 
-/** A small number next to large ones is still visible. */
+/** The bar has a minimum width, so that a small number is visible next to large numbers. */
 const shareOf = (value: number, most: number): number => (value === 0 ? 0 : Math.max(3, (100 * value) / most));

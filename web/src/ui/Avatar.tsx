@@ -1,7 +1,7 @@
 import { classes } from './classes';
 import css from './Avatar.module.css';
 
-/** The initials of a person on a colour that stays the same for the name. */
+/** Shows the initials of a person. The colour depends only on the name. */
 export function Avatar({ name, large = false }: { name: string; large?: boolean }) {
   return (
     <span className={classes(css.avatar, large && css.large)} data-hue={hueOf(name)} aria-hidden>
@@ -12,7 +12,7 @@ export function Avatar({ name, large = false }: { name: string; large?: boolean 
 
 const letters = new Intl.Segmenter('en');
 
-/** The first letters of the first and the last word. */
+/** Returns the first letters of the first and the last word. */
 export function initialsOf(name: string): string {
   const words = name.split(/[\s._@-]+/u).filter((word) => word !== '');
   const ends = words.length > 1 ? [words[0], words.at(-1)] : words;

@@ -7,19 +7,19 @@ interface Choice<T extends string> {
   label: string;
   disabled?: boolean;
   title?: string | undefined;
-  /** Shown above the label. Choices with a picture are cards. */
+  /** A picture above the label. Choices with a picture are cards. */
   picture?: ReactNode;
 }
 
 interface Props<T extends string> {
   label: string;
   choices: Choice<T>[];
-  /** Undefined while nothing is chosen. */
+  /** The selected value; undefined if there is none. */
   value: T | undefined;
   onChange: (value: T) => void;
 }
 
-/** A group of toggle buttons of which one is pressed. Arrow keys move between them. */
+/** A group of toggle buttons. One of them is pressed. Arrow keys move between them. */
 export function Choices<T extends string>({ label, choices, value, onChange }: Props<T>) {
   const group = useRef<HTMLDivElement>(null);
   const move = (e: KeyboardEvent): void => {

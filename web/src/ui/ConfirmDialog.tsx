@@ -6,13 +6,13 @@ interface Props {
   title: string;
   about: string;
   verb: string;
-  /** Whether the action loses nothing. */
+  /** Whether the action destroys no data. */
   harmless?: boolean;
   onClose: () => void;
   onConfirm: () => void;
 }
 
-/** Asks for confirmation before an action, in red unless it is harmless. */
+/** Asks for a confirmation before an action. The button is red unless the action destroys no data. */
 export function ConfirmDialog({ title, about, verb, harmless = false, onClose, onConfirm }: Props) {
   const confirm = (): void => {
     onConfirm();

@@ -4,7 +4,7 @@ import { copyText } from '../state/clipboard';
 import { copyButton as say } from '../texts/ui';
 import { Button, IconButton } from './Button';
 
-/** Copies a text and confirms it. With `wording` it has a label, else an icon. */
+/** Copies a text and then shows that it was copied. With `wording` the button has a label, otherwise an icon. */
 export function CopyButton({
   text,
   label,

@@ -7,15 +7,15 @@ import css from './DataTable.module.css';
 import { narrowed, ordered, phoneOrder, type Order } from './tableOrder';
 
 export interface TableColumn<T> {
-  /** The key of the column and of its order. */
+  /** The ID of the column. It also names the order by this column. */
   key: string;
   title: string;
   cell: (item: T) => ReactNode;
-  /** The value by which the column sorts. Without it the column does not sort. */
+  /** Returns the value by which the column is sorted. Without it, the table cannot be sorted by this column. */
   by?: (item: T) => string | number;
-  /** Numbers, aligned at the right. */
+  /** The column contains numbers, which are aligned at the right. */
   numeric?: boolean;
-  /** Buttons, at the right end and without a visible title. */
+  /** The column contains buttons. It is at the right end and has no visible title. */
   acts?: boolean;
 }
 
@@ -24,25 +24,25 @@ interface Props<T> {
   items: readonly T[];
   columns: readonly TableColumn<T>[];
   rowKey: (item: T) => string;
-  /** The words of an item that the filter searches. Without it there is no filter. */
+  /** Returns the words of an item that the filter searches. Without it, the table has no filter. */
   words?: (item: T) => string;
-  /** The first order; without it the items keep theirs. */
+  /** The initial order. Without it, the items keep their order. */
   order?: Order;
   faded?: (item: T) => boolean;
-  /** Items that stay above the others in every order. */
+  /** Whether an item stays above the others in every order. */
   top?: (item: T) => boolean;
-  /** Whether the cells of a row are centred, for rows with fields or pictures. */
+  /** Whether the cells of a row are centred vertically, for rows that contain fields or pictures. */
   middle?: boolean;
-  /** Rows that are shown at most. The filter searches all. */
+  /** The maximum number of rows that are shown. The filter searches all items. */
   most?: number;
 }
 
-/** Below this number of rows a person sees them all at once. */
+/** With fewer rows than this, the user sees all rows at once, so there is no filter. */
 const filterFrom = 5;
 
 /**
- * A table whose columns sort and whose rows are filtered. The arrow keys move from row to row. On a narrow screen each
- * row is a block, with its buttons next to its title.
+ * Shows a table that the user can sort and filter. The arrow keys move from row to row. On a narrow screen each row is
+ * a block, with its buttons next to its title.
  */
 export function DataTable<T>({
   label,
@@ -134,7 +134,7 @@ interface SortButtonProps {
   onSort: (column: string) => void;
 }
 
-/** The title of a column that sorts, with an arrow for the direction. */
+/** Shows the title of a column by which the table can be sorted, with an arrow for the direction. */
 export function SortButton({ title, column, order, onSort }: SortButtonProps) {
   return (
     <button type="button" className={css.sort} onClick={() => onSort(column)}>
@@ -149,15 +149,18 @@ function Arrow({ order }: { order: Order | undefined }) {
   return order.descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />;
 }
 
-/** The value of aria-sort. */
+/** Returns the value of aria-sort. */
 export const sortOf = (order: Order | undefined, column: string): 'ascending' | 'descending' | 'none' =>
   order?.column !== column ? 'none' : order.descending ? 'descending' : 'ascending';
 
 const controls = 'a[href], button:not([disabled])';
 
-/** Moves the focus to the control at the same place of another row. Fields keep their arrow keys. */
+/**
+ * Moves the focus to the control at the same position in another row. In text fields, the arrow keys move the cursor
+ * instead.
+ */
 function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
-  if (event.defaultPrevented) return; // a menu opened
+  if (event.defaultPrevented) return; // the key has opened a menu
   const to = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
   const { target, currentTarget } = event;
   if (to === undefined || !(target instanceof HTMLElement) || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;

@@ -13,13 +13,13 @@ interface Props {
   about?: ReactNode;
   wide?: boolean;
   medium?: boolean;
-  /** Without it the dialog cannot be dismissed. */
+  /** Closes the dialog. Without it, the user cannot dismiss the dialog. */
   onClose?: () => void;
   children: ReactNode;
   foot?: ReactNode;
 }
 
-/** A modal dialog, open while it is rendered. */
+/** A modal dialog. It is open while it is rendered. */
 export function Dialog({ title, about, wide, medium, onClose, children, foot }: Props) {
   const [before] = useState(pathOfFocus);
   return (
@@ -65,8 +65,8 @@ export function Dialog({ title, about, wide, medium, onClose, children, foot }: 
 }
 
 /**
- * The focus starts at the first field, not at the close button. On touch screens it does not, so that no keyboard
- * opens.
+ * The first field gets the focus instead of the close button. On touch screens it does not, because the keyboard would
+ * open.
  */
 function focusWithin(e: Event): void {
   const dialog = e.currentTarget;

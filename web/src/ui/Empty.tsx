@@ -3,17 +3,17 @@ import type { ReactNode } from 'react';
 import css from './Empty.module.css';
 
 interface Props {
-  /** The heading of a page that has nothing else. */
+  /** The heading, for a page without other content. */
   title?: string;
-  /** A picture above the heading of a page that has nothing else. */
+  /** A picture above the heading, for a page without other content. */
   icon?: LucideIcon;
   children: ReactNode;
   actions?: ReactNode;
-  /** Anything below the actions: other ways on, details of an error. */
+  /** Content below the actions, such as other actions or the details of an error. */
   more?: ReactNode;
 }
 
-/** An empty state: one sentence and actions. */
+/** Shows that there is nothing, with one sentence and actions. */
 export function Empty({ title, icon: Icon, children, actions, more }: Props) {
   return (
     <div className={css.empty}>

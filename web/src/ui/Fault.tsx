@@ -1,6 +1,6 @@
 import field from './Field.module.css';
 
-/** An error message that screen readers announce at once. */
+/** An error message that screen readers read out immediately. */
 export function Fault({ message }: { message: string | undefined }) {
   if (message === undefined) return null;
   return (

@@ -4,12 +4,14 @@ import { Button } from './Button';
 
 interface Props<T> {
   items: readonly T[];
-  /** How many items are shown at first. */
+  /** The number of items that are shown at first. */
   most: number;
   children: (shown: readonly T[]) => ReactNode;
 }
 
-/** Shows the first items of a list and a button for the rest. A list inside a page has no own scrollbar. */
+/**
+ * Shows the first items of a list, and a button that shows the others. A list inside a page has no separate scrollbar.
+ */
 export function Few<T>({ items, most, children }: Props<T>) {
   const [all, setAll] = useState(false);
   return (

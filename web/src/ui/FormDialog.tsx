@@ -12,17 +12,17 @@ interface Props {
   /** The label of the submit button. */
   verb: string;
   danger?: boolean;
-  /** While false, the form cannot be submitted. */
+  /** If false, the form cannot be submitted. */
   ready?: boolean;
   busy: boolean;
-  /** The error that belongs to no field. */
+  /** An error that does not belong to a field. */
   fault?: string | undefined;
   onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
 }
 
-/** A dialog with one form. It shows the error below its fields. */
+/** A dialog with one form. An error that does not belong to a field is shown below the fields. */
 export function FormDialog(props: Props) {
   const { title, about, medium = true, verb, danger = false, ready = true, busy, fault, onSubmit, onClose } = props;
   const form = useId();

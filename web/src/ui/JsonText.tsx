@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import css from './JsonText.module.css';
 
-// Keys, texts, numbers and literals, in matching order.
+// Matches keys, texts, numbers and literals, in the order of the groups.
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 
-/** JSON with syntax colours, without the editor. */
+/** Shows JSON with syntax colours, without the editor. */
 export function JsonText({ text }: { text: string }) {
   const parts: ReactNode[] = [];
   let done = 0;

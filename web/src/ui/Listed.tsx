@@ -12,14 +12,14 @@ interface Props<T> {
   listing: Listing<T>;
   /** The name of the list, for example "the registry". */
   what: string;
-  /** The placeholder shape while it loads. */
+  /** The shape of the placeholder while the list is loaded. */
   shape?: Shape;
   /** The text for an empty list. */
   empty: ReactNode;
   children: (items: T[]) => ReactNode;
 }
 
-/** Renders a list in any state: loading, failed, empty or loaded. */
+/** Shows a list in any state: loading, failed, empty or loaded. */
 export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Props<T>) {
   switch (listing.kind) {
     case 'waiting':

@@ -2,24 +2,28 @@ import MarkdownIt, { type Token } from 'markdown-it';
 import { createElement, Fragment, useMemo, type ReactNode } from 'react';
 import css from './Markdown.module.css';
 
-// HTML stays text, which is the parser's default. Words like README.md are not linked, although they look like hosts.
+// HTML is shown as text, which is the default of the parser. Words such as README.md do not become links, although they
+// look like host names.
 const parser = new MarkdownIt({ html: false, linkify: true });
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
-/** The allowed tokens and their elements. Headings start below the page's. */
+/** The allowed tokens and their elements. The highest heading is one level below that of the page. */
 const elements: Partial<Record<string, string>> = {
   ...{ h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6', h6: 'h6' },
   ...{ p: 'p', ul: 'ul', ol: 'ol', li: 'li', blockquote: 'blockquote', em: 'em', strong: 'strong', s: 's' },
   ...{ table: 'table', thead: 'thead', tbody: 'tbody', tr: 'tr', th: 'th', td: 'td' },
 };
 
-/** Renders untrusted Markdown. Its HTML is not rendered, and nothing is fetched or executed. */
+/** Shows untrusted Markdown. HTML in it is shown as text, and nothing is downloaded or executed. */
 export function Markdown({ text }: { text: string }) {
   const nodes = useMemo(() => drawn(parser.parse(text, {})), [text]);
   return <div className={css.text}>{nodes}</div>;
 }
 
-/** Tokens open and close their content. Each closing token turns everything since its opening token into an element. */
+/**
+ * The parser returns opening and closing tokens. Each closing token turns everything since its opening token into an
+ * element.
+ */
 function drawn(tokens: readonly Token[]): ReactNode[] {
   let inner: ReactNode[] = [];
   const outer: { open: Token; before: ReactNode[] }[] = [];
@@ -38,7 +42,7 @@ function drawn(tokens: readonly Token[]): ReactNode[] {
 }
 
 function element(open: Token, children: ReactNode[]): ReactNode {
-  if (open.hidden) return children; // the paragraph of a one-line item
+  if (open.hidden) return children; // the parser hides the paragraph of an item with one line
   if (open.tag === 'a') return <Anchor href={String(open.attrGet('href') ?? '')}>{children}</Anchor>;
   const name = elements[open.tag];
   if (name === undefined) return children;
@@ -53,7 +57,7 @@ function element(open: Token, children: ReactNode[]): ReactNode {
   return createElement(name, { ...(start !== null && { start: Number(start) }), ...direction(open) }, children);
 }
 
-/** A block has the direction of its text, so that list markers stand where its lines start. */
+/** A block has the direction of its text, so that list markers are where its lines start. */
 const direction = ({ block, level }: Token): { dir?: 'auto' } => (block && level === 0 ? { dir: 'auto' } : {});
 
 function leaf(token: Token): ReactNode {
@@ -76,11 +80,11 @@ function leaf(token: Token): ReactNode {
     case 'hr':
       return <hr />;
     default:
-      return token.content; // of a picture, only the alternative text; the page fetches no picture
+      return token.content; // only the alternative text of a picture is shown, because the page downloads no pictures
   }
 }
 
-/** Only absolute links; a relative path does not exist in the Studio. */
+/** Only absolute URLs become links, because a relative path does not exist in the Studio. */
 function Anchor({ href, children }: { href: string; children: ReactNode }) {
   if (!/^(https?|mailto):/i.test(href)) return children;
   return (

@@ -9,9 +9,9 @@ export type MenuEntry =
       label: string;
       keys?: string;
       danger?: boolean;
-      /** The reason for a disabled entry, shown in it. */
+      /** The reason why the entry is disabled. The entry shows it. */
       why?: string | undefined;
-      /** The action takes the focus, so it starts after the menu has returned it. */
+      /** Whether the action moves the focus. Then it starts after the menu has returned the focus. */
       later?: boolean;
       run: () => void;
     }
@@ -21,13 +21,13 @@ export type MenuEntry =
 interface Props {
   trigger: ReactNode;
   entries: MenuEntry[] | (() => MenuEntry[]);
-  /** Set if something other than the button opens the menu too. */
+  /** Whether the menu is open, if more than the button can open it. */
   opened?: { open: boolean; onOpen: (open: boolean) => void };
-  /** The element that gets the focus after closing, instead of the button. */
+  /** The element that gets the focus after the menu has closed, instead of the button. */
   back?: () => HTMLElement | null | undefined;
 }
 
-/** A menu on a button. A function of entries is called when the menu opens. */
+/** A button that opens a menu. If the entries are a function, it is called when the menu opens. */
 export function Menu({ trigger, entries, opened, back }: Props) {
   const waiting = useRef<() => void>(undefined);
   const giveBack = (e: Event): void => {
@@ -82,7 +82,8 @@ function Entry({ entry, onChoose }: { entry: MenuEntry; onChoose: EntriesProps['
       return (
         <DropdownMenu.Item
           className={classes(css.item, entry.danger && css.danger)}
-          // Uses aria-disabled, because arrow keys skip `disabled` entries and their reason would not be announced.
+          // Uses aria-disabled. The arrow keys skip entries with `disabled`, so screen readers would not read out the
+          // reason.
           aria-disabled={entry.why !== undefined}
           onSelect={(e) => {
             if (entry.why === undefined) onChoose(entry);

@@ -8,7 +8,7 @@ interface Props {
   why: (reason: string) => string;
 }
 
-/** Shows why something could not be loaded. Without earlier data it offers a retry. */
+/** Shows why something could not be loaded. If there is no earlier data, it offers another attempt. */
 export function NotLoaded({ found, why }: Props) {
   const failed = [found].flat().filter(({ isError }) => isError);
   const error = failed[0]?.error;

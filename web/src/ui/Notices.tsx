@@ -8,16 +8,16 @@ import { leaveFocus } from './focusBack';
 import css from './Notices.module.css';
 import { dismiss, useNotices } from '../state/notices';
 
-// Content outside an open dialog is inert, so the topmost dialog shows the notices.
+// Elements outside of an open dialog do not react, so the topmost dialog shows the notices.
 const useDialogs = create<{ dialogs: readonly symbol[] }>(() => ({ dialogs: [] }));
 
-/** Notices over the page. */
+/** Shows notices over the page. */
 export function Notices() {
   const { dialogs } = useDialogs();
   return <Region here={dialogs.length === 0} />;
 }
 
-/** Notices inside a dialog. */
+/** Shows notices inside a dialog. */
 export function DialogNotices() {
   const { dialogs } = useDialogs();
   const [own] = useState(() => Symbol());
@@ -28,7 +28,7 @@ export function DialogNotices() {
   return <Region here={dialogs.at(-1) === own} />;
 }
 
-/** The live region exists before its first notice, or screen readers would not announce it. */
+/** The live region must exist before its first notice. Otherwise screen readers would not read the notice out. */
 function Region({ here }: { here: boolean }) {
   const { notices } = useNotices();
   return (

@@ -7,7 +7,7 @@ interface Props {
   onRetry: () => void;
 }
 
-/** Requests missing data again. When the button disappears, the focus moves to its section. */
+/** Loads missing data again. When the button disappears, the section that contains it gets the focus. */
 export function Retry({ look = 'plain', onRetry }: Props) {
   return (
     <Button ref={leaveFocus} look={look} onClick={onRetry}>

@@ -2,12 +2,12 @@ import type { LucideIcon } from 'lucide-react';
 import { number } from '../texts/format';
 import css from './Shares.module.css';
 
-/** The colour of a part. `a` to `d` only tell parts apart; the others have the meaning of a state. */
+/** The colour of a part. `a` to `d` only distinguish parts. The other colours mean a state. */
 export type ShareLook = 'a' | 'b' | 'c' | 'd' | 'ok' | 'warn' | 'err' | 'quiet';
 
 export interface Share {
   key: string;
-  /** The name of the part, after its number. */
+  /** The name of the part. It follows the number. */
   label: string;
   count: number;
   look: ShareLook;
@@ -19,7 +19,7 @@ interface Props {
   shares: readonly Share[];
 }
 
-/** How a whole is divided: one bar, and each part with its number. Parts without items are left out. */
+/** Shows how a whole is divided: a bar, and the number of each part. It omits parts whose number is 0. */
 export function Shares({ label, shares }: Props) {
   const shown = shares.filter(({ count }) => count > 0);
   if (shown.length === 0) return null;

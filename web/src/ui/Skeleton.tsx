@@ -8,7 +8,7 @@ const parts: Record<Shape, number> = {
   ...{ fields: 2, line: 1, lines: 2 },
 };
 
-/** Grey bars as placeholder while content loads. Waiting announces it to screen readers. */
+/** Grey bars that stand for content while it is loaded. The component Waiting tells screen readers about it. */
 export function Skeleton({ shape }: { shape: Shape }) {
   return (
     <div className={css.skeleton} data-shape={shape} aria-hidden>

@@ -4,22 +4,22 @@ import css from './Splitter.module.css';
 
 interface Props {
   label: string;
-  /** The direction of the line: "column" separates columns. */
+  /** The direction in which the line separates. "column" separates columns. */
   between: 'column' | 'row';
   value: number;
   min: number;
   max: number;
-  /** Whether dragging right or down shrinks the panel. */
+  /** Whether dragging to the right or down makes the panel smaller. */
   inverse?: boolean;
-  /** How many pixels one unit of the value takes. A value without it is in pixels. */
+  /** The number of pixels in one unit of the value. Without it, the value is in pixels. */
   pixels?: () => number;
   onChange: (value: number) => void;
 }
 
-/** The step of an arrow key, in pixels. */
+/** The number of pixels by which an arrow key moves the splitter. */
 const step = 16;
 
-/** A window splitter by the WAI-ARIA pattern: drag, arrow keys, Home and End. */
+/** A window splitter that follows the WAI-ARIA pattern: dragging, arrow keys, Home and End. */
 export function Splitter({ label, between, value, min, max, inverse, pixels = () => 1, onChange }: Props) {
   const clamp = (v: number): number => Math.min(max, Math.max(min, v));
   const sign = inverse ? -1 : 1;

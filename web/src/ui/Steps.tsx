@@ -1,7 +1,7 @@
 import { Children, type ReactNode } from 'react';
 import css from './Steps.module.css';
 
-/** An empty list that teaches: a heading and the steps to the first item, one child each. */
+/** An empty list that explains how to add the first item: a heading and the steps, one child per step. */
 export function Steps({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className={css.steps}>

@@ -4,11 +4,11 @@ import css from './Tags.module.css';
 interface Props {
   label: string;
   tags: string[];
-  /** Returns the link of a tag. */
+  /** Returns the URL of a tag. */
   to: (tag: string) => string;
 }
 
-/** A list of tags that link to all items with the tag. */
+/** Shows tags as links. Each link lists all items with the tag. */
 export function Tags({ label, tags, to }: Props) {
   if (tags.length === 0) return null;
   return (

@@ -5,7 +5,7 @@ interface Props {
   label: ReactNode;
   hint?: ReactNode;
   error?: string | undefined;
-  /** For names and code: monospace font, no spelling check. */
+  /** Whether the text is a name or code. Then the font is monospace and the spelling is not checked. */
   mono?: boolean;
   type?: 'text' | 'password';
   /** The autocomplete attribute; off by default. */
@@ -16,7 +16,7 @@ interface Props {
   onChange: (value: string) => void;
 }
 
-/** A labelled one-line text field. */
+/** A text field with a label and one line. */
 export function TextField(props: Props) {
   const { label, hint, error, mono = false, type = 'text', autoComplete = 'off', autoFocus, maxLength, value } = props;
   return (

@@ -9,15 +9,15 @@ import { useWaitingPhase } from './waitingPhase';
 
 interface Props {
   what: string;
-  /** The placeholder shape, if it is known. */
+  /** The shape of the placeholder, if it is known. */
   shape?: Shape;
-  /** Whether it waits for a server request that can be repeated. */
+  /** Whether the wait is for a server request that can be repeated. */
   retry?: boolean;
 }
 
 /**
- * Shows nothing at first, then a placeholder, and after five seconds a retry button. Screen readers announce it once.
- * On a page it hides the content below, which would jump later.
+ * Shows nothing at first, then a placeholder, and after five seconds a retry button. Screen readers read it out once.
+ * On a page it hides the content below it, because that content would move later.
  */
 export function Waiting({ what, shape, retry = false }: Props) {
   const phase = useWaitingPhase();
@@ -38,7 +38,7 @@ export function Waiting({ what, shape, retry = false }: Props) {
   );
 }
 
-/** An inline loading text. It replaces the text at its place after a short delay. */
+/** A loading text inside a line. It appears after a short delay and replaces the text at its position. */
 export function WaitingLine({ what, children }: { what: string; children: ReactNode }) {
   const phase = useWaitingPhase();
   const still = phase === 'still';

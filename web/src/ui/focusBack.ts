@@ -1,13 +1,16 @@
-// Restores the focus when a dialog closes or a focused button disappears. The former element may be gone too, for
-// example a deleted row.
+// Restores the focus when a dialog closes or a focused button disappears. The element that had the focus may have
+// disappeared too, for example with a deleted row.
 const takes = ':is(button, input, select, textarea):not(:disabled), a[href], [tabindex="0"]';
 
-/** Returns the focused element and its ancestors. For a dialog, the opener's ancestors follow. */
+/**
+ * Returns the focused element and its ancestors. If it is in a dialog, the ancestors of the element that opened the
+ * dialog follow.
+ */
 const paths = new WeakMap<Element, readonly Element[]>();
 
 export function pathOfFocus(): readonly Element[] {
   const path: Element[] = [];
-  // A button that is disabled on click loses the focus, but its dialog still exists.
+  // If a click disables a button, the button loses the focus. Its dialog still exists.
   const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null;
   const focused = document.activeElement === document.body ? dialog : document.activeElement;
   for (let at = focused; at && at !== document.body && at.id !== 'root'; at = at.parentElement) {
@@ -20,7 +23,10 @@ export function pathOfFocus(): readonly Element[] {
 
 export const rememberPath = (dialog: Element, path: readonly Element[]): void => void paths.set(dialog, path);
 
-/** Focuses the former element or its nearest focusable ancestor, unless something else has the focus. */
+/**
+ * Focuses the given element, or its nearest ancestor that can have the focus. It does nothing if another element has
+ * the focus.
+ */
 export function giveBack(path: readonly Element[]): void {
   if (document.activeElement !== document.body) return;
   for (const element of path.filter(({ isConnected }) => isConnected)) {
@@ -29,7 +35,7 @@ export function giveBack(path: readonly Element[]): void {
   }
 }
 
-/** Hidden and disabled elements cannot take it. */
+/** Hidden and disabled elements cannot have the focus. */
 function takesIt(element: Element): boolean {
   if (element instanceof HTMLElement) element.focus();
   return document.activeElement !== document.body;
@@ -38,8 +44,8 @@ function takesIt(element: Element): boolean {
 const parts = 'section, fieldset, [role=dialog], [role=tabpanel], [data-region]';
 
 /**
- * The ref of a focused element that may disappear, such as a retry button. Its section gets the focus, so that
- * keyboard users continue there and no button is pressed by accident.
+ * Returns a ref for a focused element that may disappear, such as a retry button. Then the section that contains the
+ * element gets the focus. So keyboard users can continue there, and no other button is pressed by accident.
  */
 export function leaveFocus(leaving: Element | null): () => void {
   return () => {
@@ -48,7 +54,7 @@ export function leaveFocus(leaving: Element | null): () => void {
     for (let at = leaving.closest(parts); at; at = at.parentElement?.closest(parts) ?? null) around.push(at);
     const dialog = leaving.closest('[role=dialog]');
     queueMicrotask(() => {
-      // A dialog that closes at the same time restores the focus itself.
+      // If a dialog closes at the same time, the dialog restores the focus.
       if (document.activeElement !== document.body || dialog?.isConnected === false) return;
       const part = around.find(({ isConnected }) => isConnected) ?? document.querySelector('main');
       if (part instanceof HTMLElement) focusOnce(part);

@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  // Allows custom properties in style, which pass numbers to style sheets.
+  // Allows custom properties in style, with which components pass numbers to style sheets.
   interface CSSProperties {
     [name: `--${string}`]: string | number | undefined;
   }

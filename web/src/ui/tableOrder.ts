@@ -1,4 +1,4 @@
-// The order and the filter of tables.
+// Sorts and filters the rows of tables.
 
 export interface Order {
   column: string;
@@ -7,7 +7,10 @@ export interface Order {
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** Sorts by numbers or by words, as people count: 1.9.0 before 1.10.0. Equal items keep their order. */
+/**
+ * Sorts by numbers or by words. Numbers in words are compared as numbers, so 1.9.0 comes before 1.10.0. Equal items
+ * keep their order.
+ */
 export function ordered<T>(
   items: readonly T[],
   by: ((item: T) => string | number) | undefined,
@@ -21,7 +24,7 @@ export function ordered<T>(
   });
 }
 
-/** The items that contain every typed word. */
+/** Returns the items that contain every word that the user typed. */
 export function narrowed<T>(items: readonly T[], typed: string, words: (item: T) => string): readonly T[] {
   const wanted = typed
     .toLowerCase()
@@ -34,7 +37,10 @@ export function narrowed<T>(items: readonly T[], typed: string, words: (item: T)
   });
 }
 
-/** The columns of a phone: the buttons come second, as they are seen, so that Tab follows the eye. */
+/**
+ * Returns the columns in the order of a phone. The buttons are second, as on the screen, so that Tab moves in the
+ * visible order.
+ */
 export function phoneOrder<T extends { acts?: boolean }>(columns: readonly T[]): T[] {
   const [first, ...rest] = columns;
   if (!first) return [];

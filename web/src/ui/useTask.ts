@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { explain } from '../api/http';
 
-/** Errors of fields by JSON pointer. The form shows them at its fields. */
+/** Errors of fields, by JSON pointer. The form shows each error at its field. */
 export class FieldFaults extends Error {
   constructor(readonly fields: ReadonlyMap<string, string>) {
     super([...fields.values()].join(' '));
@@ -16,18 +16,21 @@ export type TaskState =
 export interface Task {
   state: TaskState;
   busy: boolean;
-  /** The error that belongs to no field. */
+  /** The error that does not belong to a field. */
   fault: string | undefined;
-  /** The error of this field. */
+  /** Returns the error of a field. */
   at: (pointer: string) => string | undefined;
   run: (work: () => Promise<void>) => void;
-  /** Runs the follow-up of the work, unless the user has left and perhaps started the same work again. */
+  /**
+   * Runs the second function after the work. It does not if the user has left the component, because the user may have
+   * started the same work again.
+   */
   leadOn: (then: () => void) => void;
   fail: (message: string, pointer?: string) => void;
   failAt: (fields: ReadonlyMap<string, string>) => void;
 }
 
-/** State of one asynchronous action: it runs once at a time and stores its error. */
+/** The state of one asynchronous action. The action runs only once at a time, and its error is stored. */
 export function useTask(): Task {
   const [state, setState] = useState<TaskState>({ kind: 'idle' });
   const here = useRef(false);

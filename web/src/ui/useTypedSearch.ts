@@ -1,24 +1,25 @@
 import { useEffect, useState } from 'react';
 
-// Browsers ignore address changes beyond about two hundred in ten seconds.
+// Browsers ignore further changes of the URL after about two hundred in ten seconds.
 const quiet = 300;
 
 export interface TypedSearch {
   text: string;
   type: (text: string) => void;
-  /** Writes the text to the address now, as Enter does. */
+  /** Writes the text to the URL immediately, for example when the user presses Enter. */
   settle: () => void;
 }
 
 /**
- * A search box whose text is in the address. Typing shows at once and reaches the address after a pause. An outside
- * change of the address, such as Back, wins.
+ * Manages a search field whose text is in the URL. The field shows typed text immediately, and the URL changes after a
+ * pause. If the URL changes for another reason, such as Back, the field shows the text in the URL.
  */
 export function useTypedSearch(said: string, say: (text: string) => void): TypedSearch {
   const [{ text, known }, setState] = useState({ text: said, known: said });
   if (said !== known) setState({ text: said, known: said });
   const open = text !== said;
-  // After back or forward, unfinished text belongs to the previous entry, even if the search is the same.
+  // After Back or Forward, unfinished text belongs to the previous entry of the history, even if both entries have the
+  // same search.
   useEffect(() => {
     const forget = (): void => setState(({ known }) => ({ text: known, known }));
     window.addEventListener('popstate', forget);

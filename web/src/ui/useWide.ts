@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
-/** Whether an element is at least this wide, updated when its width changes. */
+/** Whether an element has at least this width. The value is updated when the width changes. */
 export function useWide(element: RefObject<HTMLElement | null>, least: number): boolean {
   const [wide, setWide] = useState(true);
   useLayoutEffect(() => {

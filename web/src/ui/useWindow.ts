@@ -1,16 +1,17 @@
-// The visible rows of a long list, so that only these are drawn. All rows have the same height.
+// Determines the visible rows of a long list, so that only these rows are drawn. All rows have the same height.
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
 interface Window {
   first: number;
-  /** The end index, exclusive. */
+  /** The index after the last visible row. */
   end: number;
 }
 
-// Fits most screens. Measuring at once would force a layout of a page that is about to change.
+// This height in rows is enough for most screens. A measurement at this moment would force the browser to compute a
+// layout that will change immediately.
 const atFirst: Window = { first: 0, end: 40 };
 
-/** `row` names the CSS variable with the height. */
+/** Returns the visible rows. `row` is the name of the CSS variable that contains the height of a row. */
 export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, spare: number): Window {
   const [seen, setSeen] = useState(atFirst);
   useLayoutEffect(() => {
@@ -22,7 +23,7 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, 
       const end = Math.ceil((element.scrollTop + element.clientHeight) / height) + spare;
       setSeen((was) => (was.first === first && was.end === end ? was : { first, end }));
     };
-    const observer = new ResizeObserver(look); // an observer also fires once at its start, after layout
+    const observer = new ResizeObserver(look); // an observer also calls its function once at the start, after the layout
     observer.observe(element);
     element.addEventListener('scroll', look, { passive: true });
     return () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The phase of a wait: too short to mention, worth a text, or long enough for a retry. */
+/** Returns the phase of a wait: too short for a text, long enough for a text, or long enough for a retry button. */
 export type WaitingPhase = 'silent' | 'loading' | 'still';
 
 export function useWaitingPhase(): WaitingPhase {

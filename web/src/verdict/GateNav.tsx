@@ -8,7 +8,7 @@ const pages = [
   { to: '/rules', label: say.rules },
 ];
 
-/** Links between the pages of the gate. */
+/** Shows links between the pages of the policy gate. */
 export function GateNav() {
   const [here] = useLocation();
   return (

@@ -20,7 +20,7 @@ const marks: Record<Verdict['verdict'], { icon: LucideIcon; look: Look }> = {
   BLOCK: { icon: OctagonX, look: 'err' },
 };
 
-/** The new capabilities and the findings of a verdict, with the place, the rule and the remedy of each. */
+/** Shows the new capabilities and the findings of a verdict, each with its position, its rule and its remedy. */
 export function VerdictView({ verdict, onAddFlags }: Props) {
   const { capabilityChanges, findings, moreFindings, missingFlags = [] } = verdict;
   return (

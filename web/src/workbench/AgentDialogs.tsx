@@ -53,7 +53,7 @@ const ReferenceDialog = lazy(() =>
   import('../features/reference/ReferenceDialog').then((m) => ({ default: m.ReferenceDialog })),
 );
 
-/** The dialogs of the open agent. */
+/** Shows the open dialog of the open agent. */
 export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   const { open } = useDialog();
   return (

@@ -23,7 +23,7 @@ import { useUnreachable } from '../agent/useUnreachable';
 
 interface Props {
   busy: boolean;
-  /** The run cannot be stopped, because it has not started or is being stopped. */
+  /** Whether the run cannot be stopped, because it has not started yet or is already being stopped. */
   fixed: boolean;
   onStop: () => void;
 }
@@ -239,7 +239,7 @@ function saveWords({ save, schemas, fields }: OpenAgent): { text: string; look: 
   }
 }
 
-/** The error of the first field says more than the server's summary. */
+/** The error of the first field is more specific than the server's summary. */
 function reasonOf(save: Extract<OpenAgent['save'], { kind: 'refused' }>, draft: OpenAgent['fields']): string {
   const [first] = save.fields;
   return first === undefined ? save.message : `${fieldLabel(first.pointer, draft)} ${first.message}`;

@@ -15,7 +15,7 @@ import { Page } from '../frame/Page';
 import type { DraftSession } from '../draft/session';
 import { useDraftSession } from '../draft/useDraftSession';
 
-/** The page of an agent: its draft, or the version in the address. */
+/** Shows the page of an agent: its draft, or the version in the URL. */
 export function AgentPage({ agentRef }: { agentRef: string }) {
   const { name, version } = readRef(agentRef);
   const agent = useAgent(name, version);
@@ -44,8 +44,8 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
 }
 
 /**
- * Redirects a former name or an ID to the current name and shows a notice for a former name. Returns false until it is
- * done.
+ * Redirects from a former name or an ID to the current name. For a former name it shows a notice. Returns false until
+ * the redirect is done.
  */
 function useRedirect(agent: Agent | undefined, name: string, version: string | undefined): boolean {
   const [, navigate] = useLocation();
@@ -69,7 +69,7 @@ function Draft({ session }: { session: DraftSession }) {
   return <OpenPage opened={useMemo(() => openDraft(session, view), [session, view])} />;
 }
 
-/** The read-only draft for users without write access. */
+/** Shows the draft to users who may not change it. */
 function ReadPage({ agent }: { agent: Agent }) {
   return <OpenPage opened={useMemo(() => openFacts(agent), [agent])} />;
 }

@@ -43,7 +43,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
   const { problemsOpen } = useLayout();
   const settings = useRef<HTMLButtonElement>(null);
   const retryPython = (): void => {
-    settings.current?.focus(); // the button disappears with the focus on it
+    settings.current?.focus(); // the button disappears while it has the focus
     python?.retry();
   };
   const errors = problems.filter(({ severity }) => severity === 'error').length;
@@ -92,7 +92,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
   );
 }
 
-/** The cursor position, which changes with every key. */
+/** Shows the cursor position, which changes with every key. */
 function Place() {
   const { inText, line, column } = useCursor();
   return inText && <span className={css.number}>{say.lnCol(line, column)}</span>;

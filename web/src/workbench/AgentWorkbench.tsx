@@ -27,7 +27,7 @@ import { Tour } from './Tour';
 import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from '../agent/openAgent';
 
-/** The screen of an open agent. */
+/** Shows the screen of an open agent. */
 export function AgentWorkbench() {
   const agent = useOpenAgent();
   const tabs = useTabs(agent);
@@ -62,7 +62,8 @@ export function AgentWorkbench() {
   const { busy, stop, view } = run;
   const fixed = view.run.kind === 'starting' || view.stopping;
 
-  // Output changes the run on every frame. These parts do not depend on it and render only when they change.
+  // Output changes the run in every frame. These elements do not depend on the output, so they render only when their
+  // own data changes.
   const severities = useSeverities(problems);
   const failure = useMemo(() => failureOf(view.run), [view.run]);
   const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
@@ -125,14 +126,14 @@ export function AgentWorkbench() {
   );
 }
 
-/** Changes only if the severities do: the editor reports its problems after each key. */
+/** The value changes only if a severity changes, although the editor reports its problems after each key. */
 function useSeverities(problems: Problem[]): ReadonlyMap<string, Severity> {
   const now = severitiesOf(problems);
   const text = JSON.stringify([...now]);
   return useMemo(() => new Map(JSON.parse(text) as [string, Severity][]), [text]);
 }
 
-/** The line at which the shown run failed. */
+/** Returns the line at which the run on the screen failed. */
 function failureOf(run: RunState): Failure | undefined {
   const error = run.kind === 'done' ? run.answer.error : undefined;
   if (error?.file === undefined || error.line === undefined) return undefined;
@@ -141,7 +142,7 @@ function failureOf(run: RunState): Failure | undefined {
 
 const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);
 
-/** Opens the limits and focuses the field of one, selected, so that typing replaces the number. */
+/** Opens the limits, and focuses and selects the field of one limit. So typing replaces the number. */
 function focusLimit(limit: string): void {
   showRight('limits');
   setTimeout(() => {

@@ -14,7 +14,7 @@ const entries: [CommandId, string][] = [
   ['assist.schemas', say.schemas],
 ];
 
-/** The menu of the language model, where the workspace may use one. */
+/** Shows the menu of the language model, if the workspace may use one. */
 export function AssistMenu() {
   const { handlers } = useHandlers();
   const offered = entries.flatMap(([id, label]): MenuEntry[] =>

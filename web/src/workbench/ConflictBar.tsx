@@ -14,7 +14,7 @@ import { useOpenAgent, useOpenFiles } from '../agent/openAgent';
 import { mergedContent, mergeParts, type Part, type Side } from '../draft/merge';
 import { contentOf, type Content, type DraftSession } from '../draft/session';
 
-/** Asks which of two drafts to keep after another person saved. Both are kept until the user chooses. */
+/** Asks which of two drafts to keep, after another person has saved. Both drafts are kept until the user chooses. */
 export function ConflictBar() {
   const { save, session } = useOpenAgent();
   if (save.kind !== 'conflict' || !session) return null;

@@ -46,7 +46,7 @@ interface Events {
 
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
 
-/** One or two editors with their tabs. */
+/** Shows one or two editors with their tabs. */
 export function EditorPane({ tabs, failure, onProblems, onPython }: Props) {
   const [kit, setKit] = useState<Kit>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
@@ -89,7 +89,7 @@ export function EditorPane({ tabs, failure, onProblems, onPython }: Props) {
 
 interface GroupProps {
   group: EditorGroup;
-  /** The part of the width that it takes, in percent. */
+  /** The share of the width that this editor has, in percent. */
   share: number;
   tabs: Tabs;
   failure: Failure | undefined;
@@ -99,7 +99,7 @@ interface GroupProps {
   onRetry: () => void;
 }
 
-/** The tabs and the editor below them. Until the editor is loaded, the file is shown as plain text. */
+/** Shows the tabs and the editor below them. Until the editor is loaded, it shows the file as plain text. */
 function Group({ group, share, tabs, failure, onProblems, kit, workspace, onRetry }: GroupProps) {
   const agent = useOpenAgent();
   const files = useOpenFiles();
@@ -119,7 +119,7 @@ function Group({ group, share, tabs, failure, onProblems, kit, workspace, onRetr
       style={{ flex: `${share} 1 0` }}
       role={split ? 'region' : undefined}
       aria-label={split ? (side === 'first' ? say.firstEditor : say.secondEditor) : undefined}
-      // The first editor is in the region of the page already.
+      // The first editor needs no separate region, because it is already in a region of the page.
       {...(side === 'second' && { 'data-region': true, tabIndex: -1 })}
       onFocusCapture={() => tabs.focus(side)}
     >
@@ -149,11 +149,11 @@ function Group({ group, share, tabs, failure, onProblems, kit, workspace, onRetr
   );
 }
 
-/** The files that may name packages. */
+/** The files that may contain the names of packages. */
 const packageLists = ['requirements.txt', 'pyproject.toml', 'package.json', 'package-lock.json'];
 const noFiles: Record<string, string> = {};
 
-/** The models of the open agent's files, and the language services that know its types. */
+/** Creates the models of the open agent's files, and gives the language services the agent's types. */
 function useWorkspace(kit: EditorKit | undefined, { onProblems, onPython }: Events): Workspace | undefined {
   const agent = useOpenAgent();
   const files = useOpenFiles();
@@ -182,9 +182,9 @@ function useWorkspace(kit: EditorKit | undefined, { onProblems, onPython }: Even
   const typed = packages.length > 0 || lists.length > 0;
   const types = useQuery({
     queryKey: keys.packageTypes(agent.name, agent.version ?? 'draft', [...packages, ...lists].join('\n')),
-    enabled: typed && agent.save.kind === 'saved', // the server answers for the saved list
+    enabled: typed && agent.save.kind === 'saved', // the server's answer is about the saved list
     placeholderData: keepPreviousData,
-    refetchInterval: (query) => (query.state.data?.installed === false ? 5000 : false), // a run installs them too
+    refetchInterval: (query) => (query.state.data?.installed === false ? 5000 : false), // a run installs the packages too
     queryFn: () => getPackageTypes(agent.name, agent.version ?? 'draft'),
   }).data;
   const packageFiles = (typed ? types?.files : undefined) ?? noFiles;
@@ -244,7 +244,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
   const host = useRef<HTMLDivElement>(null);
   const modeLine = useRef<HTMLDivElement>(null);
   const [created, setCreated] = useState<{ editor: CodeEditor; workspace: Workspace }>();
-  // With another workspace the old editor is disposed, and nothing may be shown in it.
+  // If the workspace of files changes, the old editor is disposed. After that, nothing may be shown in it.
   const editor = created?.workspace === workspace ? created.editor : undefined;
   const hadFocus = useRef(false);
   const latest = useRef({ agent, files, onProblems, tabs, focused });
@@ -265,7 +265,7 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
       hadFocus.current = editor.hasFocus();
       editor.dispose();
     };
-  }, [kit, workspace, side, loaded]); // an editor has the features that were loaded before it
+  }, [kit, workspace, side, loaded]); // an editor has only the features that were loaded before it was created
   useEffect(() => editor?.offerSuggestions(wanted), [editor, wanted]);
   useEffect(() => {
     if (editor && focused) useCursor.setState(editor.cursor());
@@ -300,8 +300,8 @@ function MonacoHost({ kit, workspace, tabs, group, text, failure, onProblems }: 
 }
 
 /**
- * Whether suggestions are wanted: by the setting, and with a language model that the workspace has switched on. Then the
- * code that shows them is loaded.
+ * Whether suggestions are on: the user has switched on the setting, and the workspace has a language model that is
+ * switched on. If they are, the code that shows them is loaded.
  */
 function useSuggesting(kit: EditorKit): { loaded: boolean; wanted: boolean } {
   const on = useEditorSettings((settings) => settings.suggestions);
@@ -327,13 +327,13 @@ function edit({ session, editSchema }: OpenAgent, path: string, text: string): v
 function textOf({ schemas }: OpenAgent, files: Files, tab: Tab): string | undefined {
   if (tab.kind === 'schema') return schemas[tab.which].text;
   const content = files[tab.path];
-  // A module can be valid UTF-8 by chance, but is never edited as text.
+  // A WebAssembly module may be valid UTF-8 by chance, but it is never edited as text.
   return typeof content === 'string' && !isModule(tab.path) ? content : undefined;
 }
 
 const isModule = (path: string): boolean => path.endsWith('.wasm');
 
-/** Shows a file without text. */
+/** Shows a file that is not text. */
 function Binary({ tab }: { tab: Tab }) {
   const files = useOpenFiles();
   if (tab.kind !== 'file') return null;

@@ -72,7 +72,7 @@ export function EditorTabs({ tabs, group, agent }: Props) {
   );
 }
 
-/** Splits the editor, or closes the second one. */
+/** Opens a second editor, or closes it. */
 function Actions({ tabs, group: { active, side } }: Pick<Props, 'tabs' | 'group'>) {
   if (side === 'second')
     return (
@@ -88,7 +88,7 @@ function Actions({ tabs, group: { active, side } }: Pick<Props, 'tabs' | 'group'
   );
 }
 
-/** The file name, with its folder if another tab has the same name. */
+/** Returns the name of the file. It includes the folder if another tab has the same file name. */
 function titleOf(tab: Tab, all: Tab[]): string {
   if (tab.kind === 'schema') return schema(tab.which);
   const name = baseName(tab.path);

@@ -6,15 +6,15 @@ import { schemaOf, useOpenAgent, useOpenFiles } from '../agent/openAgent';
 import { hasTypes, useOlderSchemas, useUnread } from '../agent/schemaSources';
 import { canonical } from '../provenance/canonical';
 
-/** How long nothing is typed before the types are read. */
+/** The pause in typing, in milliseconds, after which the types are read. */
 const quietMs = 700;
-/** The pause before the next request after the server refused one for lack of resources, in milliseconds. */
+/** The delay in milliseconds before the next request, if the server had no capacity for the last one. */
 const pauseMs = 60_000;
 
 /**
- * Keeps schemas that came from the code in step with it while the person edits here. Another person's edits are followed
- * where they are made; two pages that save the same schema would meet in a conflict. Code that cannot be loaded changes
- * nothing: the schema is then marked as older than the code, with the reason.
+ * Updates schemas that were inferred from the code while the user edits the code here. It ignores edits of other
+ * people, because their pages update the schemas; two pages that save the same schema would cause a conflict. If the
+ * types cannot be read, the schema does not change. It is then marked as older than the code, with the reason.
  */
 export function FollowCode() {
   const agent = useOpenAgent();

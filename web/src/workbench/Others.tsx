@@ -6,7 +6,7 @@ import { useOpenAgent } from '../agent/openAgent';
 import { others as say } from '../texts/agents';
 import css from './AgentStatus.module.css';
 
-/** Follows the agent while it is open: shows who else has it open, and loads other people's saves. */
+/** Follows the agent while it is open. It shows the other users who have the agent open, and loads their saves. */
 export function Others() {
   const { id, name, session } = useOpenAgent();
   const me = useSession().data?.actor.id;

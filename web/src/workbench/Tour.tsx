@@ -5,7 +5,7 @@ import { tour as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import css from './Tour.module.css';
 
-/** The part of the screen that a step is about, and the pane that shows it on a phone. */
+/** The part of the screen that a step explains, and the pane in which a phone shows it. */
 const places: Record<Step, { part: string; pane: Pane }> = {
   code: { part: 'code', pane: 'code' },
   config: { part: 'config', pane: 'config' },
@@ -18,7 +18,7 @@ const width = 340;
 const height = 190;
 const margin = 12;
 
-/** Five steps through the workbench. The person can use the workbench during the tour. */
+/** Explains the workbench in five steps. The user can use the workbench during the tour. */
 export function Tour() {
   const at = useTour(({ step }) => step);
   const step = at === undefined ? undefined : steps[at];
@@ -33,14 +33,14 @@ function Card({ step, at }: { step: Step; at: number }) {
   }, [pane]);
   useLayoutEffect(() => {
     const place = (): void => setBox(document.querySelector(`[data-tour='${part}']`)?.getBoundingClientRect());
-    const frame = requestAnimationFrame(place); // after the layout of the step
+    const frame = requestAnimationFrame(place); // the position is known after the layout of the step
     addEventListener('resize', place);
     return () => {
       cancelAnimationFrame(frame);
       removeEventListener('resize', place);
     };
   }, [part]);
-  // On a phone a closed sheet has no box.
+  // On a phone, a closed sheet has no position.
   const shown = box && box.width > 0 ? box : undefined;
   return (
     <>
@@ -72,7 +72,7 @@ function Card({ step, at }: { step: Step; at: number }) {
 
 const frameOf = ({ left, top, width: w, height: h }: DOMRect): CSSProperties => ({ left, top, width: w, height: h });
 
-/** The card is at the lower right corner of the element that it explains, inside the window. */
+/** The card is at the lower right corner of the element that it explains. It stays inside the window. */
 function cardOf(box: DOMRect | undefined): CSSProperties {
   const [wide, high] = [window.innerWidth, window.innerHeight];
   const own = Math.min(width, wide - 2 * margin);

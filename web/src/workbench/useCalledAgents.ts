@@ -10,7 +10,7 @@ type Capabilities = Draft['capabilities'];
 const none: string[] = [];
 const noAgents: readonly CalledAgent[] = [];
 
-/** The agents that a program may call, with the schemas of the versions that its references select. */
+/** Returns the agents that a program may call, with the schemas of the versions that the references select. */
 export function useCalledAgents({ tools = none, pinned = [] }: Capabilities): readonly CalledAgent[] {
   const { data } = useQuery({
     queryKey: keys.calledAgents(tools, pinned.map(({ digest }) => digest).join(' ')),
@@ -25,7 +25,7 @@ export function useCalledAgents({ tools = none, pinned = [] }: Capabilities): re
             return { reference, version: await getVersion(agent, pin?.digest ?? range) };
           } catch (error) {
             if (!(error instanceof ApiError) || ![404, 409, 422].includes(error.status)) throw error;
-            return { reference }; // it selects no version; publishing says so
+            return { reference }; // the reference selects no version; the publish dialog shows this error
           }
         }),
       ),

@@ -1,5 +1,5 @@
-// Formats programs in a worker, so that a large file does not block the page. Prettier and Ruff are loaded when a file
-// of their language is formatted for the first time. The server permits WebAssembly for this script only.
+// Formats programs in a worker, so that a large file does not block the page. It loads Prettier or Ruff when it formats
+// the first file of their languages. The server allows WebAssembly only for this script.
 import type { FormatAnswer, FormatRequest } from './messages';
 
 addEventListener('message', ({ data }: MessageEvent<FormatRequest>) => {
@@ -26,7 +26,7 @@ async function formatScript({ code, language, tabSize }: FormatRequest): Promise
     plugins: [babel, estree],
     printWidth: 100,
     tabWidth: tabSize,
-    // A file keeps the quotes that it uses most.
+    // A formatted file has the kind of quotes that it used most before.
     singleQuote: count(code, "'") > count(code, '"'),
   });
 }
@@ -42,7 +42,7 @@ async function formatPython({ code, path, tabSize }: FormatRequest): Promise<str
 
 const count = (text: string, mark: string): number => text.split(mark).length;
 
-/** Prettier's errors have a position; those of Ruff name it in the message. */
+/** An error of Prettier has a position. The message of an error of Ruff contains the position. */
 function lineOf(error: unknown): number | undefined {
   const loc = error instanceof Error && 'loc' in error ? (error.loc as { start?: { line?: number } }) : undefined;
   return loc?.start?.line;

@@ -1,4 +1,4 @@
-// The messages between the page and the worker that formats.
+// Defines the messages between the page and the formatter worker.
 
 export interface FormatRequest {
   id: number;

@@ -5,7 +5,7 @@ import { monaco } from '../monaco';
 import FormatterWorker from './formatter.worker?worker';
 import type { FormatAnswer, FormatRequest } from './messages';
 
-// A program that takes longer is not worth waiting for; the worker is ended and started again for the next file.
+// The maximum time for formatting a program. After this time, the worker is ended and started again for the next file.
 const formatTimeout = 20_000;
 
 const languages: { language: FormatRequest['language']; displayName: string }[] = [

@@ -1,4 +1,5 @@
-// JSON-RPC with a language server in a worker: plain objects as messages, without framing.
+// Sends and receives JSON-RPC messages of a language server in a worker. The messages are plain objects without
+// framing.
 type Handler = (params: unknown) => unknown;
 
 export interface Cancel {
@@ -28,7 +29,7 @@ export class Connection {
     private readonly handlers: Readonly<Record<string, Handler>>,
   ) {}
 
-  /** Sends a request. A cancelled request, or one after the server has stopped, resolves to undefined. */
+  /** Sends a request. The result is undefined if the request is cancelled or the server has stopped. */
   request(method: string, params: object, cancel?: Cancel): Promise<unknown> {
     const id = ++this.last;
     const stopped = cancel?.onCancellationRequested(() => this.notify('$/cancelRequest', { id }));
@@ -61,5 +62,5 @@ export class Connection {
   }
 }
 
-// LSP codes: request cancelled, content modified, server cancelled.
+// Error codes of LSP: request cancelled, content modified, server cancelled.
 const cancelled = [-32800, -32801, -32802];

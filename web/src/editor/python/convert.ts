@@ -1,4 +1,5 @@
-// Converts between the language server protocol and Monaco: line numbers from 0 or 1, and kinds.
+// Converts between the language server protocol and Monaco. Line numbers start at 0 in the protocol and at 1 in Monaco.
+// The numbers of kinds also differ.
 import type * as lsp from 'vscode-languageserver-types';
 import { monaco } from '../monaco';
 
@@ -39,7 +40,7 @@ export function fromDiagnostic({ range, message, severity, code, tags }: lsp.Dia
   };
 }
 
-// In the order of the protocol's numbers, from 1.
+// The kinds are in the order of the protocol's numbers, from 1.
 const kinds = (
   [
     'Text',
@@ -86,7 +87,7 @@ export function fromCompletion(item: lsp.CompletionItem, word: monaco.IRange): m
   };
 }
 
-/** The details that resolving adds to a completion. */
+/** Returns the details that the server adds when a completion is resolved. */
 export function documented(item: lsp.CompletionItem): Partial<monaco.languages.CompletionItem> {
   const documentation = fromText(item.documentation);
   return {

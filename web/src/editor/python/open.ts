@@ -1,4 +1,4 @@
-// Registers Python with Monaco once and routes requests to the open services.
+// Registers Python with Monaco once, and forwards requests to the open services.
 import { registerProviders } from './providers';
 import { PythonService, type PythonProject } from './service';
 

@@ -1,4 +1,4 @@
-// Monaco providers for Python. Each forwards to the service of the model's agent.
+// Defines Monaco providers for Python. Each forwards requests to the service of the model's agent.
 import type * as lsp from 'vscode-languageserver-types';
 import { python as say } from '../../texts/editor';
 import { monaco } from '../monaco';
@@ -54,7 +54,7 @@ function completions(find: Find): monaco.languages.CompletionItemProvider {
       if (!service) return undefined;
       const at = {
         position: toPosition(position),
-        // Monaco counts trigger kinds from 0, the protocol from 1.
+        // In Monaco the numbers of trigger kinds start at 0, in the protocol at 1.
         context: { triggerKind: context.triggerKind + 1, triggerCharacter: context.triggerCharacter },
       };
       service.readAll();
@@ -113,7 +113,7 @@ function renames(find: Find): monaco.languages.RenameProvider {
   };
 }
 
-/** Only locations in the agent's own files; the standard library cannot be shown. */
+/** Returns only locations in the agent's own files, because the editor cannot show the standard library. */
 function places(found: unknown): monaco.languages.Location[] {
   const list = (Array.isArray(found) ? found : found ? [found] : []) as lsp.Location[];
   return list

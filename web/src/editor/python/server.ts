@@ -1,5 +1,5 @@
-// Runs basedpyright in two workers of one script: one answers, the other analyses and publishes diagnostics. It is a
-// classic script without eval, served by our server.
+// Runs basedpyright in two workers with the same script. One answers requests, and the other analyses files and
+// publishes diagnostics. The script is a classic script without eval and comes from our server.
 import script from 'browser-basedpyright/dist/pyright.worker.js?url';
 import type { PublishDiagnosticsParams } from './protocol';
 import { Connection, type Message } from './connection';
@@ -11,7 +11,7 @@ export interface Server {
 
 export interface ServerEvents {
   diagnostics(published: PublishDiagnosticsParams): void;
-  /** A worker crashed; the server no longer answers. */
+  /** Called when a worker has crashed. Then the server no longer answers. */
   broken(): void;
 }
 
@@ -19,7 +19,7 @@ const settings: Record<string, object> = {
   'basedpyright.analysis': { autoImportCompletions: true, diagnosticMode: 'openFilesOnly', useTypingExtensions: false },
 };
 
-/** Starts a server with these files. Their paths are absolute. */
+/** Starts a server with the given files. Their paths are absolute. */
 export async function startServer(root: string, files: Record<string, string>, events: ServerEvents): Promise<Server> {
   const workers: Worker[] = [];
   const connection = new Connection((message) => workers[0]?.postMessage(message), {
@@ -33,7 +33,7 @@ export async function startServer(root: string, files: Record<string, string>, e
   const start = (name: string): Worker => {
     const worker = new Worker(script, { name });
     worker.addEventListener('error', (event) => {
-      event.preventDefault(); // the error is handled here
+      event.preventDefault(); // prevents the browser from reporting the error, because it is handled here
       stop();
       events.broken();
     });

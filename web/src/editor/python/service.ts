@@ -1,5 +1,5 @@
-// The Python language service of one agent. Its models are the server's open documents, and the server's diagnostics
-// become markers. A stub in every file's scope holds the program's types.
+// Manages the Python language service of one agent. The agent's editor models are the open documents of the language
+// server, and the server's diagnostics become markers. A stub that every file can see contains the program's types.
 import type { Diagnostic } from 'vscode-languageserver-types';
 import { monaco } from '../monaco';
 import { annotate, anything } from './annotate';
@@ -15,17 +15,17 @@ export interface PythonProject {
   types: string;
   /** The stub of the module agents. */
   agents: string;
-  /** The input properties that can be parameters. */
+  /** The properties of the input that can be parameters of main. */
   parameters: readonly string[];
   entrypoint: string;
   /** Stubs and sources of the installed packages, by path. */
   packages: Record<string, string>;
-  /** The version of the server's Python, such as 3.11. Without it the service uses the newest. */
+  /** The version of the server's Python, such as 3.11. Without a version, the service uses the newest. */
   version: string | undefined;
 }
 
 const stub = 'agent_types.pyi';
-// A program's own module of this name hides the agents.
+// If the program has a module of this name, that module replaces the stub of agents.
 const agentsModule = 'agents.py';
 const agentsStub = 'agents.pyi';
 
@@ -33,7 +33,7 @@ const agentsStub = 'agents.pyi';
 const packagesRoot = '/packages';
 
 const config = {
-  // Reports certain and likely errors, but no missing types.
+  // The service reports certain and likely errors, but no missing types.
   typeCheckingMode: 'standard',
   pythonPlatform: 'Linux',
   typeshedPath: '/typeshed',
@@ -44,7 +44,7 @@ export class PythonService {
   private readonly disposables: monaco.IDisposable[] = [];
   private readonly watched = new Map<monaco.editor.ITextModel, monaco.IDisposable>();
   private readonly revisions = new Map<string, number>();
-  /** Files whose names the server does not suggest for imports yet. */
+  /** Files whose names the server does not yet suggest for imports. */
   private readonly unread = new Set<monaco.editor.ITextModel>();
   private project: PythonProject;
 
@@ -61,7 +61,7 @@ export class PythonService {
     const files: Record<string, string> = {
       [`${root}pyrightconfig.json`]: JSON.stringify({ ...config, pythonVersion: project.version }),
       [`${root}${stub}`]: stubOf(project),
-      // Prevents a warning about a stub without its module.
+      // The empty module prevents a warning about a stub without its module.
       [`${root}agent_types.py`]: '',
       [`${root}__builtins__.pyi`]: 'import agent_types as agent_types\n',
     };
@@ -109,7 +109,7 @@ export class PythonService {
     }
   }
 
-  /** Asks the server about a position in a model. Resolves to undefined if there is no answer. */
+  /** Sends the server a request about a position in a model. Resolves to undefined if there is no answer. */
   ask(method: string, model: monaco.editor.ITextModel, params: object, cancel: Cancel): Promise<unknown> {
     return this.server.connection
       .request(method, { textDocument: { uri: model.uri.toString() }, ...params }, cancel)
@@ -203,7 +203,7 @@ function mark({ uri, diagnostics }: { uri: string; diagnostics: Diagnostic[] }):
 
 const isPython = (model: monaco.editor.ITextModel): boolean => model.getLanguageId() === 'python';
 const uriOf = (path: string): string => monaco.Uri.from({ scheme: 'file', path }).toString();
-// Without agents the module may be that of a package.
+// Without agents to call, the module agents may be that of a package.
 const anyAgents = 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n';
 const agentsOf = ({ agents }: PythonProject): string => agents || anyAgents;
 const stubOf = ({ types }: PythonProject): string => `${programTypes}\n${types}`;

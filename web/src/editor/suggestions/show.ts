@@ -1,5 +1,5 @@
-// Shows suggestions of a language model with Monaco's inline completions: Tab accepts, Escape dismisses, and typing on
-// cancels the request.
+// Shows the suggestions of a language model as Monaco's inline completions. Tab accepts a suggestion and Escape
+// dismisses it. If the user continues to type, the request is cancelled.
 import 'monaco-editor/editor/contrib/inlineCompletions/browser/inlineCompletions.contribution';
 import { CancellationError } from 'monaco-editor/base/common/errors';
 import { completeCode } from '../../api/assist';
@@ -7,19 +7,23 @@ import { ApiError } from '../../api/http';
 import { monaco } from '../monaco';
 import type { SpotOf } from '../suggestions';
 
-/** How long a person must not type before the model is asked. */
+/** The pause in typing, in milliseconds, after which the model is asked. */
 const debounceDelayMs = 350;
-/** How long the model is not asked after a refusal that names no time, and at most after any. */
+/**
+ * The time in milliseconds without requests after a refusal that does not state a time. It is also the maximum time
+ * after any refusal.
+ */
 const longestRestMs = 60_000;
-/** How long it is not asked after a request without an answer. */
+/** The time in milliseconds without requests after a request that got no answer. */
 const shortRestMs = 5_000;
 
 let resting = -Infinity;
 
-// Makes the keys of inline completions known. Monaco reads the default keys of features at its start.
+// Loads the keys of inline completions at the start, because Monaco reads the default keys of its features then.
 monaco.editor.addKeybindingRules([]);
 
-// Monaco waits 50 ms to announce a suggestion, and does not catch its own cancellation if the suggestion goes before.
+// Monaco announces a suggestion after 50 ms. If the suggestion disappears before, Monaco does not catch its own
+// cancellation.
 addEventListener('unhandledrejection', (event) => {
   if (event.reason instanceof CancellationError) event.preventDefault();
 });
@@ -29,7 +33,7 @@ export function suggest(spotOf: SpotOf): monaco.IDisposable {
     debounceDelayMs,
     async provideInlineCompletions(model, position, { selectedSuggestionInfo }, token) {
       const spot = spotOf(model, position);
-      // An item of the suggestion list has no text that a model could continue.
+      // If an item of the suggestion list is selected, there is no text that a model could continue.
       if (!spot || selectedSuggestionInfo || performance.now() < resting) return undefined;
       const request = new AbortController();
       token.onCancellationRequested(() => request.abort());

@@ -1,4 +1,4 @@
-// The line below the editor that shows Vim's mode and reads commands and searches.
+// Creates the line below the editor that shows Vim's mode and reads commands and searches.
 import { StatusBar } from 'monaco-vim';
 import { vim as say } from '../../texts/editor';
 
@@ -8,7 +8,7 @@ export class ModeLine extends StatusBar {
     ...rest: SkipFirst<ConstructorParameters<typeof StatusBar>>
   ) {
     super(line, ...rest);
-    // Mode, prompt, message and pending keys. Changes are announced to screen readers.
+    // Contains the mode, prompt, message and pending keys. Screen readers announce changes.
     const [mode, , said] = line.children;
     mode?.setAttribute('role', 'status');
     mode?.setAttribute('aria-label', say.mode);

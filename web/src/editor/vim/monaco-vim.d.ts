@@ -1,4 +1,4 @@
-// monaco-vim has no types for ex commands.
+// Declares the types of ex commands, which monaco-vim does not.
 import 'monaco-vim';
 
 declare module 'monaco-vim' {

@@ -1,11 +1,11 @@
-// Vim's keymap, fetched when it is selected. The Studio's shortcuts take precedence.
+// Loads Vim's keymap when the user selects it. The Studio's shortcuts take precedence.
 import { initVimMode, VimMode } from 'monaco-vim';
 import { runCommand } from '../../state/commands';
 import type { monaco } from '../monaco';
 import { ModeLine } from './modeLine';
 
 const { Vim } = VimMode;
-// The draft saves by itself; `:w` saves it at once.
+// The draft is saved automatically; `:w` saves it immediately.
 const write = (): void => runCommand('agent.save');
 const quit = (): void => runCommand('tab.close');
 Vim.defineEx('write', 'w', write);

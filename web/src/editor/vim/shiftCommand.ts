@@ -1,4 +1,5 @@
-// Replaces an internal Monaco command that monaco-vim imports. It indents or outdents lines with Monaco's public API.
+// Replaces an internal command of Monaco that monaco-vim imports. It indents or outdents lines with Monaco's public
+// API.
 import type { monaco } from '../monaco';
 
 interface Step {

@@ -16,7 +16,7 @@ import { roleIcons } from './roles';
 import { Sessions } from './Sessions';
 import css from './TokensPage.module.css';
 
-/** The signed-in person, the password, and the sessions. */
+/** Shows the signed-in person, a form for the password, and the person's sessions. */
 export function AccountPage() {
   const { data } = useSession();
   const role = data?.workspaces.find(({ id }) => id === data.workspace.id)?.role;

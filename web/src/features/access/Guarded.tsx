@@ -13,12 +13,12 @@ import { Page } from '../../frame/Page';
 interface Props {
   /** The name of the page's content, for example "Tokens". */
   what: string;
-  /** The scope that the page needs for the whole workspace, or to run the server. */
+  /** The scope that the page needs for the whole workspace, or the right to run the server. */
   needs: Scope | 'server';
   children: ReactNode;
 }
 
-/** Shows the page to users with the scope. Other users see the reason and where to go instead. */
+/** Shows the page to users who have the scope. To other users it shows the reason and a link to another page. */
 export function Guarded({ what, needs, children }: Props) {
   const { mayAnywhere, runsServer } = useRights();
   const allowed = needs === 'server' ? runsServer : mayAnywhere(needs);

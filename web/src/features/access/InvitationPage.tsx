@@ -16,7 +16,7 @@ import { useTask, type Task } from '../../ui/useTask';
 import { complaint } from './complaint';
 import { roleIcons, roles } from './roles';
 
-/** The page of an invitation link. The secret after the # is removed from the address at once. */
+/** Shows the page of an invitation link. It immediately removes the secret after the # from the URL. */
 export function InvitationPage() {
   const [secret] = useState(() => location.hash.slice(1));
   useEffect(() => {
@@ -55,7 +55,7 @@ export function InvitationPage() {
   );
 }
 
-/** What the offered role may do. */
+/** Describes the rights of the offered role. */
 function RoleCard({ role }: { role: string }) {
   const known = roles.find(([name]) => name === role);
   if (!known) return null;
@@ -73,8 +73,8 @@ function RoleCard({ role }: { role: string }) {
 }
 
 /**
- * An invalid link stays invalid. After any other error the page keeps the secret for a retry, because the address no
- * longer has it.
+ * An invalid link stays invalid. After any other error the page keeps the secret for another attempt, because the URL
+ * no longer contains it.
  */
 function Unread({ found }: { found: UseQueryResult }) {
   const { error } = found;
@@ -83,7 +83,7 @@ function Unread({ found }: { found: UseQueryResult }) {
   return <NotLoaded found={found} why={(reason) => reason} />;
 }
 
-/** A user who cannot use the link may already be a member. */
+/** If the link cannot be used, the user may already be a member. */
 function WayOn() {
   const session = useSession();
   if (session.isPending) return null;

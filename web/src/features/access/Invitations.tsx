@@ -25,7 +25,7 @@ import entries from '../../ui/Entries.module.css';
 import { roleIcons, roles } from './roles';
 import css from './TokensPage.module.css';
 
-/** One-time links that add members to the workspace. */
+/** Lists one-time links with which people join the workspace. */
 export function Invitations() {
   const found = useInvitations(true);
   const [now] = useState(() => Date.now());
@@ -119,7 +119,7 @@ function Withdraw({ invitation: { id, note, role } }: { invitation: Invitation }
   );
 }
 
-/** Asks for a role and a note, and shows the link once. */
+/** Asks for a role and a note, and then shows the link once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewInvitation>();
   return made === undefined ? <Ask onMade={setMade} onClose={onClose} /> : <Made link={made.link} onClose={onClose} />;

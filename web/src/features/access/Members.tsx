@@ -23,7 +23,7 @@ import { RenameWorkspaceDialog } from './RenameWorkspaceDialog';
 import css from './Members.module.css';
 import { roleIcons, roles } from './roles';
 
-/** The members of the workspace. Administrators set their roles. */
+/** Lists the members of the workspace. Administrators can change their roles. */
 export function Members({ invite }: { invite: (() => void) | undefined }) {
   const found = useMembers();
   const session = useSession();

@@ -111,7 +111,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
   );
 }
 
-/** Returns the server's error about a field, with the name of the agent it refers to. */
+/** Returns the server's error about a field, with the name of the agent to which the error refers. */
 function inWords(error: unknown, agents: string[]): unknown {
   const [first] = error instanceof ApiError ? error.fields : [];
   if (first === undefined) return error;

@@ -3,7 +3,7 @@ import entries from '../../ui/Entries.module.css';
 import css from './Roles.module.css';
 import { roleIcons, roles } from './roles';
 
-/** What each role may do. */
+/** Describes the rights of each role. */
 export function Roles() {
   return (
     <section className={entries.section} aria-labelledby="roles">

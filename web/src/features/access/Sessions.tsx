@@ -21,7 +21,10 @@ import { browserName } from './browserName';
 
 type Whose = 'own' | 'all';
 
-/** The signed-in browsers of the user and, for administrators, of the workspace. A token has no browsers of its own. */
+/**
+ * Lists the browsers in which the user is signed in. For administrators it can list those of the whole workspace. A
+ * token has no sessions.
+ */
 export function Sessions() {
   const user = useSession().data?.actor.type === 'user';
   const admin = useRights().may('admin');
@@ -62,7 +65,7 @@ function AllSessions() {
 interface Props {
   found: ReturnType<typeof useSessions>;
   end: (id: string) => Promise<unknown>;
-  /** Whether the sessions belong to several people. */
+  /** Whether the sessions belong to more than one person. */
   people?: boolean;
 }
 

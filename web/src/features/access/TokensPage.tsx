@@ -161,7 +161,7 @@ function Revoke({ token, now }: { token: Token; now: number }) {
   );
 }
 
-/** When a token ends. A token for everything that never ends has a warning. */
+/** Shows when a token expires. A token that never expires and may do everything has a warning. */
 function End({ token, now }: { token: Token; now: number }) {
   const { expiresAt, revokedAt, scopes } = token;
   switch (tokenState(token, now)) {

@@ -15,7 +15,10 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/** Returns the browser's name from its user agent. The order matters, because each browser also names others. */
+/**
+ * Returns the name of a browser from its user agent. The order of the checks matters, because most user agents also
+ * contain the names of other browsers.
+ */
 export function browserName(agent: string): string {
   const of = (names: typeof browsers): string | undefined => names.find(([pattern]) => pattern.test(agent))?.[1];
   const browser = of(browsers);

@@ -2,8 +2,8 @@ import { ApiError } from '../../api/http';
 import { FieldFaults } from '../../ui/useTask';
 
 /**
- * Returns the server's field errors, which say more than its summary. The form shows them at its fields; a form
- * without these fields shows the first.
+ * Returns the server's errors about fields, which are more specific than its summary. The form shows each error at its
+ * field. A form that lacks these fields shows the first error.
  */
 export function complaint(error: unknown, shown: readonly string[]): unknown {
   const fields = error instanceof ApiError ? error.fields : [];

@@ -2,7 +2,7 @@ import { Code, Eye, ShieldCheck, UserCog, type LucideIcon } from 'lucide-react';
 import type { Role } from '../../api/types';
 import { roles as say } from '../../texts/access';
 
-/** The roles, lowest first, with their purpose. */
+/** Lists the roles with their purpose, lowest first. */
 export const roles: readonly (readonly [Role, string])[] = [
   ['viewer', say.viewer],
   ['developer', say.developer],

@@ -1,7 +1,7 @@
 import type { Scope, Token } from '../../api/types';
 import { scopes as say } from '../../texts/access';
 
-/** The scopes, lowest first, with their purpose. */
+/** Lists the scopes with their purpose, lowest first. */
 export const scopeWords: readonly (readonly [Scope, string])[] = [
   ['read', say.read],
   ['run', say.run],
@@ -17,5 +17,5 @@ export function tokenState(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: n
   return token.expiresAt !== undefined && Date.parse(token.expiresAt) <= now ? 'expired' : 'open';
 }
 
-/** Splits typed names at commas or spaces and removes duplicates. */
+/** Splits a text with names at commas and spaces, and removes duplicates. */
 export const namesIn = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter((name) => name !== ''))];

@@ -24,7 +24,10 @@ import css from './AgentList.module.css';
 import { restore } from '../../agent/restore';
 import { LanguageMark } from '../../agent/LanguageMark';
 
-/** The agents of the workspace, last changed first, with the filters of the address. `second` follows the samples. */
+/**
+ * Lists the agents of the workspace, last changed first. The URL contains the filters. The element `second` follows the
+ * samples.
+ */
 export function AgentList({ narrowed, second = false }: { narrowed: ListState; second?: boolean }) {
   const [, navigate] = useLocation();
   const { may } = useRights();
@@ -129,7 +132,7 @@ export function AgentList({ narrowed, second = false }: { narrowed: ListState; s
   );
 }
 
-/** Agents that come with the server stand apart, unless the list is narrowed. */
+/** Agents that the server installed are in a separate list, unless a filter is set. */
 function Rows({
   items,
   now,
@@ -166,7 +169,7 @@ function Rows({
   );
 }
 
-/** Only active filters, so that every unfiltered list shares one query. */
+/** Returns only the filters that are set, so that all lists without filters share one query. */
 function filterOf(
   { search = '', inCode = false, state, tag = '', view, unused }: ListState,
   today: number,

@@ -16,7 +16,7 @@ interface Props {
   onTag: (tag: string) => void;
 }
 
-/** An agent with its description, the state of its last run, its version and its last change. */
+/** Shows an agent with its description, the state of its last run, its version and its last change. */
 export function AgentRow({ agent, now, onTag }: Props) {
   const { id, name, title, description, language, tags, lastRun, updatedBy } = agent;
   return (

@@ -4,7 +4,10 @@ import { agentViews, listUrl, type AgentView, type ListState } from '../../state
 import { agentList as say } from '../../texts/agents';
 import css from './AgentList.module.css';
 
-/** The views of the list as links: all agents, one's own, changed and failing ones with their number. */
+/**
+ * Shows links to the views of the list: all agents, the user's own, changed and failing agents. The last three have a
+ * number.
+ */
 export function AgentViews({ narrowed }: { narrowed: ListState }) {
   const { view, ...others } = narrowed;
   const link = (to: AgentView | undefined) => ({
@@ -24,7 +27,7 @@ export function AgentViews({ narrowed }: { narrowed: ListState }) {
   );
 }
 
-/** The number of agents in a view, if there are any. */
+/** Shows the number of agents in a view, unless the number is 0. */
 function Count({ of }: { of: 'changed' | 'failing' }) {
   const listing = useAgentListing({ view: of });
   if (listing.kind !== 'loaded' || listing.items.length === 0) return null;

@@ -17,7 +17,7 @@ import { Waiting } from '../../ui/Waiting';
 import { restore } from '../../agent/restore';
 import { PinTable } from '../../agent/PinTable';
 
-/** Deletes an agent. If others reference it, the dialog lists them and requires a comment. */
+/** Deletes an agent. If others reference the agent, the dialog lists them and requires a comment. */
 export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
   const [path, navigate] = useLocation();
   const pins = usePins(name);
@@ -29,7 +29,7 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
   const confirm = (): void =>
     task.run(async () => {
       await deleteAgent(id, held ? comment.trim() : '');
-      await refreshAgents(); // the row disappears with the dialog, which then moves the focus
+      await refreshAgents(); // the row disappears together with the dialog, which then moves the focus
       const stayed = closeOwn();
       notify('done', said.deleted(name), { label: said.undo, run: () => void restore(id) });
       if (stayed && readRef(path.split('/')[2] ?? '').name === name) navigate('/');

@@ -7,7 +7,7 @@ import { saveOpenDraft } from '../../draft/openSession';
 import { useFreeName } from '../../agent/freeName';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Creates an agent from the draft of another. */
+/** Creates an agent from the draft of another agent. */
 export function DuplicateDialog({ id, name }: { id: string; name: string }) {
   const [, navigate] = useLocation();
   const free = useFreeName(`${name}-copy`);

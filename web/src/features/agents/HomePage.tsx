@@ -12,11 +12,11 @@ import { isBuiltIn } from './builtIn';
 import { Column, Page } from '../../frame/Page';
 import { Samples } from './Samples';
 
-/** The start page: agents and samples. */
+/** Shows the start page, which contains agents and samples. */
 export function HomePage() {
   const text = useSearch();
   const { may, why } = useRights();
-  // The key of the unfiltered list, so that it is fetched once.
+  // The query key of the list without filters, so that the list is loaded once.
   const anything = useAgentListing({ order: 'updated' });
   useEffect(() => {
     document.title = say.pageTitle;
@@ -35,7 +35,8 @@ export function HomePage() {
         {unknown ? (
           <Waiting shape="page" what={say.theAgents} retry />
         ) : failed ? (
-          // The list would refetch as soon as it is mounted, and its loading state would unmount it.
+          // Shows the error without AgentList. AgentList would load its data again when it appears, and the loading
+          // state would then remove it.
           <section>
             <h1>{say.agents}</h1>
             <Listed listing={anything} what={say.theAgents} empty={null}>

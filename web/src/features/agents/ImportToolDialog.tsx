@@ -13,7 +13,7 @@ import { languageNames } from '../../agent/starters';
 
 const languages = ['typescript', 'javascript', 'python', 'bash'] as const;
 
-/** Creates a draft from the definition of a tool that somebody pastes. */
+/** Creates a draft from the definition of a tool that the user pastes. */
 export function ImportToolDialog() {
   const [, navigate] = useLocation();
   const [text, setText] = useState('');

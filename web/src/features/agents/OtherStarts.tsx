@@ -14,7 +14,7 @@ import { Menu } from '../../ui/Menu';
 import { useTask } from '../../ui/useTask';
 import css from './NewAgentDialog.module.css';
 
-/** The other ways to a new agent: a sample, a description, a tool, an archive and the registry. */
+/** Shows other ways to create an agent: from a sample, a description, a tool, an archive or the registry. */
 export function OtherStarts({ name }: { name: string }) {
   const model = useCapabilities().data?.languageModel !== undefined;
   const { may } = useRights();

@@ -7,7 +7,7 @@ import { renameDialog as say } from '../../texts/agents';
 import { saveOpenDraft } from '../../draft/openSession';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Renames an agent. The old name of a published agent keeps working, so that no caller breaks. */
+/** Renames an agent. The old name of a published agent stays valid, so that callers still work. */
 export function RenameDialog({ id, name, published }: { id: string; name: string; published: boolean }) {
   const [path, navigate] = useLocation();
   const rename = async (wanted: string): Promise<() => void> => {
@@ -18,7 +18,7 @@ export function RenameDialog({ id, name, published }: { id: string; name: string
     const [, here, rest] = /^\/a\/([^/@]+)(.*)$/.exec(path) ?? [];
     return () => {
       if (here !== name) return;
-      queryClient.setQueryData(keys.agent(agent.name), agent); // the agent's page uses it at once
+      queryClient.setQueryData(keys.agent(agent.name), agent); // the agent's page uses the new name immediately
       navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
     };
   };

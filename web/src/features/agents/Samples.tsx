@@ -21,7 +21,7 @@ const path = [
   { icon: Plug, ...say.path.use },
 ];
 
-/** Sample programs. Opening one creates a draft. */
+/** Lists sample programs. Opening a sample creates a draft. */
 export function Samples({ first }: { first: boolean }) {
   const samples = useSamples();
   const [, navigate] = useLocation();

@@ -26,7 +26,7 @@ import { ApprovalState } from './ApprovalState';
 import { subjectOf } from './subject';
 import { withoutRepeats } from './repeats';
 
-/** One request with its reasons, findings and input, and the decision. */
+/** Shows one request for approval with its reasons, findings and input, and the buttons for the decision. */
 export function ApprovalPage({ id }: { id: string }) {
   const found = useApproval(id);
   useEffect(() => {
@@ -113,7 +113,7 @@ function Request({ approval }: { approval: ApprovalDetails }) {
   );
 }
 
-/** The changed lines and settings, compared with the version that counts as approved. */
+/** Shows the changed lines and settings. It compares the request with the version that counts as approved. */
 function Compared({ approval }: { approval: ApprovalDetails }) {
   const { id, comparison } = approval;
   const found = useApprovalDiff(id, comparison !== undefined);
@@ -132,7 +132,7 @@ function Compared({ approval }: { approval: ApprovalDetails }) {
   );
 }
 
-/** The webhooks about a request. A server without webhooks shows nothing. */
+/** Lists the webhooks about a request. If the server has no webhooks, it shows nothing. */
 function Deliveries({ id }: { id: string }) {
   const { data = [] } = useDeliveries(id);
   if (data.length === 0) return null;

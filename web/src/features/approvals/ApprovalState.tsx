@@ -11,7 +11,7 @@ const marks: Record<Approval['status'], { icon: LucideIcon; look: Look }> = {
   withdrawn: { icon: CircleSlash, look: 'quiet' },
 };
 
-/** The state of a request. */
+/** Shows the state of a request for approval. */
 export function ApprovalState({ status }: Pick<Approval, 'status'>) {
   return <StateMark {...marks[status]}>{say.states[status]}</StateMark>;
 }

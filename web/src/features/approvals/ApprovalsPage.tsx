@@ -15,7 +15,7 @@ import { GateNav } from '../../verdict/GateNav';
 import { ApprovalState } from './ApprovalState';
 import { subjectOf } from './subject';
 
-/** Lists the requests for approval: those that wait, and those that were decided. */
+/** Lists the requests for approval: those that wait for a decision, and those that were decided. */
 export function ApprovalsPage() {
   const [all, setAll] = useState(false);
   const [now] = useState(() => Date.now());

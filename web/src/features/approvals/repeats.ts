@@ -2,7 +2,7 @@ import type { Verdict } from '../../api/types';
 
 const plain = (sentence: string): string => sentence.trim().replace(/\.$/, '').toLowerCase();
 
-/** The verdict without the capability changes that the reasons of the request already name. */
+/** Returns the verdict without the capability changes that are already in the reasons of the request. */
 export function withoutRepeats(verdict: Verdict, reasons: readonly string[]): Verdict {
   const said = new Set(reasons.map(plain));
   return {

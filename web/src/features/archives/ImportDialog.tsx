@@ -23,7 +23,7 @@ type State =
   | { kind: 'refused'; file: File; dryRun: boolean; message: string; fields: FieldProblem[] }
   | { kind: 'done'; file: File; report: ImportReport };
 
-/** Imports agents from an archive. The archive is checked first, and the user sees the outcome for each agent. */
+/** Imports agents from an archive. The server checks the archive first, and the user sees the result for each agent. */
 export function ImportDialog({ dropped }: { dropped: File | undefined }) {
   const [state, setState] = useState<State>({ kind: 'choosing' });
   const [listed, setListed] = useState(false);

@@ -1,4 +1,4 @@
-// Texts for the outcome of an import.
+// Builds the texts about the result of an import.
 import type { Imported, ImportReport } from '../../api/types';
 import { outcome as say } from '../../texts/archives';
 
@@ -11,10 +11,13 @@ const words: Record<Imported['outcome'], [will: string, did: string]> = {
 
 export const wordsOf = ({ outcome }: Imported, done: boolean): string => words[outcome][done ? 1 : 0];
 
-/** Explains a failed import. Only a failed check has certainly written nothing; an import may stop half-way. */
+/**
+ * Explains a failed import. After a failed check, certainly nothing was written. An import may have stopped in the
+ * middle.
+ */
 export const refusal = (dryRun: boolean): string => (dryRun ? say.refused : say.brokenOff);
 
-/** Whether the import changes anything. Existing agents may still be listed again. */
+/** Whether the import would change something. Listing an existing agent again is also a change. */
 export const changes = ({ agents }: ImportReport, listed: boolean): boolean =>
   agents.some((agent) => agent.outcome !== 'unchanged' || (listed && agent.listed));
 

@@ -4,7 +4,9 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { changeDialog as say } from '../../texts/assist';
 import { ProposalDialog } from './ProposalDialog';
 
-/** Shows a language model's change of the draft: as described, or tests, comments or schemas. */
+/**
+ * Shows a change of the draft that a language model proposes: a described change, or new tests, comments or schemas.
+ */
 export function ChangeDialog({ task }: { task: ChangeTask }) {
   const { name } = useOpenAgent();
   return (

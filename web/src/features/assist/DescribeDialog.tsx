@@ -26,7 +26,10 @@ import { Attempts, Working } from './Working';
 
 const languages = ['typescript', 'javascript', 'python', 'bash'] as const;
 
-/** Creates an agent from a description. A language model proposes it, and the user accepts all of it or some parts. */
+/**
+ * Creates an agent from a description. A language model proposes the agent, and the user accepts all or some of its
+ * parts.
+ */
 export function DescribeDialog({ name: wanted }: { name: string }) {
   const [, navigate] = useLocation();
   const capabilities = useCapabilities();
@@ -184,7 +187,7 @@ const changesOf = ({ files, inputSchema, outputSchema, tests }: ProposedAgent) =
   tests,
 });
 
-/** The agent to create, without the parts that were left out. */
+/** Returns the agent to create, without the parts that the user skipped. */
 function bodyOf(made: ProposedAgent, name: string, parts: readonly Part[], left: ReadonlySet<string>): AgentBody {
   const takes = (id: string): boolean => parts.some((part) => part.id === id) && !left.has(id);
   const { title, description, language, entrypoint, rules, inputSchema, outputSchema, tests, sampleInput } = made;

@@ -2,7 +2,7 @@ import { proposeFix } from '../../api/assist';
 import { fixDialog as say } from '../../texts/assist';
 import { ProposalDialog } from './ProposalDialog';
 
-/** Shows a language model's fix for a failed run, and applies it if the person wants it. */
+/** Shows a fix for a failed run that a language model proposes. The user can apply the fix. */
 export function FixDialog({ runId }: { runId: string }) {
   return (
     <ProposalDialog

@@ -33,7 +33,7 @@ export function OpinionDialog({ kind, onGoTo }: Props) {
     },
     gcTime: 0,
     retry: false,
-    staleTime: Infinity, // another answer costs tokens
+    staleTime: Infinity, // no automatic repetition, because each answer costs tokens
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });

@@ -12,15 +12,15 @@ interface Props {
   proposal: Pick<Proposal, 'trial' | 'verdict' | 'attempts' | 'model' | 'tokens'>;
   explanation: ReactNode;
   parts: readonly Part[];
-  /** Parts that are left out. */
+  /** The IDs of the parts that the user skips. */
   left: ReadonlySet<string>;
   onLeave: (left: ReadonlySet<string>) => void;
-  /** A part that cannot be left out. */
+  /** The ID of a part that the user cannot skip. */
   required?: string;
   succeeded?: (output: ReactNode) => ReactNode;
 }
 
-/** Shows a proposal: the explanation, the run, and each part as a difference that the user accepts or skips. */
+/** Shows a proposal: the explanation, the run, and the difference of each part. The user accepts or skips each part. */
 export function Parts({ proposal, explanation, parts, left, onLeave, required, succeeded = say.succeeded }: Props) {
   const { trial, verdict, attempts, model, tokens } = proposal;
   const choose = (id: string, take: boolean): void =>

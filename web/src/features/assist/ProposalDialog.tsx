@@ -19,12 +19,15 @@ interface Props {
   title: string;
   about: string;
   applied: string;
-  /** The question that the person answers first; without it the model is asked at once. */
+  /** The question that the user answers first. Without a question, the model is asked immediately. */
   question?: { label: string; hint: string; verb: string };
   ask: (description: string, ...args: Parameters<Ask<Proposal>>) => Promise<Proposal>;
 }
 
-/** Asks a language model for a change of the open draft, shows it, and applies the parts that the user accepts. */
+/**
+ * Asks a language model for a change of the open draft, shows the proposal, and applies the parts that the user
+ * accepts.
+ */
 export function ProposalDialog({ title, about, applied, question, ask }: Props) {
   const { session, fields } = useOpenAgent();
   const files = useOpenFiles();

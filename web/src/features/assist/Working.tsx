@@ -3,7 +3,7 @@ import type { Attempt } from '../../api/types';
 import { proposals as say } from '../../texts/assist';
 import css from './Proposal.module.css';
 
-/** The attempts so far, while the model makes the next one. */
+/** Shows the failed attempts while the model makes the next one. */
 export function Working({ since, attempts }: { since: number; attempts: readonly Attempt[] }) {
   const seconds = useSeconds(since);
   return (

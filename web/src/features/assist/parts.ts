@@ -1,4 +1,4 @@
-// Splits a proposal into parts that the user accepts or skips one by one.
+// Splits a proposal into parts, so that the user can accept or skip each part.
 import { stringifyJson } from '../../api/json';
 import type { Files, JsonSchema, Proposal, Test } from '../../api/types';
 import { proposals as say } from '../../texts/assist';
@@ -9,13 +9,13 @@ export interface Part {
   id: string;
   kind: PartKind;
   title: string;
-  /** Selects the language of the difference. */
+  /** A file path that selects the language of the difference. */
   path: string;
   before: string;
   after: string;
 }
 
-/** The content that a proposal changes. */
+/** The fields that a proposal may change. */
 export interface Before {
   files: Files;
   inputSchema: JsonSchema | undefined;
@@ -27,7 +27,7 @@ export type Changes = Pick<Proposal, 'files' | 'schemas' | 'tests'>;
 
 export const nothing: Before = { files: {}, inputSchema: undefined, outputSchema: undefined, tests: [] };
 
-/** The parts in which a proposal differs. */
+/** Returns the parts that the proposal changes. */
 export function partsOf(before: Before, { files, schemas, tests = [] }: Changes): Part[] {
   const fileParts = Object.entries(files).map(([path, after]): Part => ({
     id: `file ${path}`,
@@ -58,7 +58,7 @@ export function partsOf(before: Before, { files, schemas, tests = [] }: Changes)
   ].filter((part) => part.before !== part.after);
 }
 
-/** The tests with those that are new, undefined if there are none. Names stay unique. */
+/** Adds new tests to the tests and keeps the names unique. Returns undefined if there are no new tests. */
 export function added(before: readonly Test[], tests: readonly Test[]): Test[] | undefined {
   if (tests.length === 0) return undefined;
   const taken = new Set(before.map(({ name }) => name));

@@ -4,7 +4,10 @@ import { schemaOf, useOpenAgent, useOpenFiles } from '../../agent/openAgent';
 import { rememberInput } from '../../agent/rememberedInput';
 import { added, type Changes, type Part } from './parts';
 
-/** Returns a function that applies parts of a proposal to the open draft. It returns a function that undoes them. */
+/**
+ * Returns a function that applies parts of a proposal to the open draft. That function returns another function, which
+ * undoes the parts.
+ */
 export function useApply(): (proposal: Changes & { sampleInput?: unknown }, parts: readonly Part[]) => () => void {
   const { id, session, fields, editSchema } = useOpenAgent();
   const before = useOpenFiles();
@@ -28,7 +31,7 @@ export function useApply(): (proposal: Changes & { sampleInput?: unknown }, part
     return () => {
       if (!session) return;
       const now = session.get().draft;
-      const mine = changed.filter(({ path, after }) => now.files[path] === after); // the others were edited since
+      const mine = changed.filter(({ path, after }) => now.files[path] === after); // the user has edited the other parts since then
       const restored = Object.entries(now.files).flatMap(([path, file]) => {
         const one = mine.find((change) => change.path === path);
         if (!one) return [[path, file]];
@@ -37,7 +40,7 @@ export function useApply(): (proposal: Changes & { sampleInput?: unknown }, part
       const untouched = newTests && now.tests === newTests;
       session.editDraft({ files: Object.fromEntries(restored) as Files, ...(untouched && { tests }) });
       for (const [which, schema] of schemas) {
-        if (schema === undefined || stringifyJson(schemaOf(now, which)) !== stringifyJson(schema)) continue; // edited since
+        if (schema === undefined || stringifyJson(schemaOf(now, which)) !== stringifyJson(schema)) continue; // the user has edited this part since then
         editSchema(which, `${stringifyJson(schemaOf(fields, which), 2)}\n`, fields.schemaSources?.[which]);
       }
     };

@@ -11,7 +11,7 @@ export type Progress<T> =
   | { kind: 'failed'; message: string; attempts: readonly Attempt[] }
   | { kind: 'done'; proposal: T };
 
-/** One conversation with the language model. Leaving the component or `stop` cancels it. */
+/** Manages one conversation with the language model. `stop` cancels it, and so does leaving the component. */
 export function useProposal<T>(): { progress: Progress<T>; start: (ask: Ask<T>) => void; stop: () => void } {
   const [progress, setProgress] = useState<Progress<T>>({ kind: 'idle' });
   const current = useRef<AbortController>(undefined);

@@ -15,7 +15,7 @@ import { isStale } from '../../draft/session';
 import { Changes } from '../../diff/Changes';
 import css from './CompareDialog.module.css';
 
-/** Compares two versions, or a version and the saved draft. */
+/** Compares two versions, or a version with the saved draft. */
 export function CompareDialog({ from: first, to: second }: { from: string; to: string }) {
   const { name, session } = useOpenAgent();
   const [{ from, to }, setSides] = useState({ from: first, to: second });

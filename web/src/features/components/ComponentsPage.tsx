@@ -38,7 +38,7 @@ import css from './ComponentsPage.module.css';
 
 const nothing = (): void => undefined;
 
-/** Every shared part of the Studio in both themes, for development. */
+/** Shows every shared component of the Studio in both themes, for development. */
 export function ComponentsPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -328,7 +328,7 @@ function Waits() {
   );
 }
 
-/** A query that fails, so that its message is shown. */
+/** This query fails, so that its message is shown. */
 function Faults() {
   const failed = useQuery({
     queryKey: ['components', 'failed'],
@@ -372,7 +372,7 @@ function Split({ theme }: { theme: 'dark' | 'light' }) {
 
 type Window = 'dialog' | 'form' | 'confirm' | 'waiting';
 
-/** What opens over the page, or takes all of it, in the theme of the page. */
+/** Shows components that open over the page or fill the page, in the theme of the page. */
 function Windows() {
   const [open, setOpen] = useState<Window>();
   const [name, setName] = useState('weather');

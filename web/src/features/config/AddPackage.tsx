@@ -15,7 +15,7 @@ interface Props {
   onAdd: (entry: string) => void;
 }
 
-/** Finds a package in the index by name, and adds it with a version. */
+/** Searches a package in the index by name, and adds it with a version. */
 export function AddPackage({ language, onAdd }: Props) {
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
@@ -93,7 +93,7 @@ export function AddPackage({ language, onAdd }: Props) {
   );
 }
 
-/** The other packages that a package would bring. */
+/** Lists the other packages that would be installed together with a package. */
 function Brings({ language, name, version }: { language: Language; name: string; version: string }) {
   const found = useQuery({
     queryKey: keys.packageDependencies(language, name, version),

@@ -11,12 +11,12 @@ import { SecretsSection } from './SecretsSection';
 import { VersionsSection } from './VersionsSection';
 
 interface Props {
-  /** The schema that the editor shows. */
+  /** The schema that is open in the editor. */
   active: 'input' | 'output' | undefined;
   onSchema: (which: 'input' | 'output') => void;
 }
 
-/** The configuration of the open agent. */
+/** Shows the configuration of the open agent. */
 export function ConfigPanel({ active, onSchema }: Props) {
   return (
     <div className={css.panel}>

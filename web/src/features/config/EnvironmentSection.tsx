@@ -9,13 +9,13 @@ import { environmentFault, sameEnvironment, toEnvironment, variableFault, type V
 import { Plain } from './Plain';
 import { Section } from './Section';
 
-/** Environment variables of the program. Their values are not secret. */
+/** Edits the environment variables of the program. Their values are not secret. */
 export function EnvironmentSection() {
   const { fields, save, session } = useOpenAgent();
   const { environment } = fields;
   const count = Object.keys(environment).length;
   const [rows, setRows] = useState<Variable[]>(() => rowsOf(environment));
-  // The draft was replaced, so the typed rows are obsolete.
+  // Discard the typed rows if the draft was replaced.
   if (
     !sameEnvironment(toEnvironment(rows), environment) &&
     !rows.some((_, i) => variableFault(rows, i) !== undefined)

@@ -38,7 +38,10 @@ export function GeneralSection() {
   );
 }
 
-/** Tags are typed on one line. The text is stored next to the list, so that a trailing comma does not disappear. */
+/**
+ * The user types tags in one line. The text is stored in addition to the list, so that a comma at the end does not
+ * disappear.
+ */
 function Tags() {
   const { about, save, session } = useOpenAgent();
   const [typed, setTyped] = useState<string>();

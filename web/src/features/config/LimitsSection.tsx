@@ -47,7 +47,7 @@ export function LimitsSection() {
 
 interface LimitProps {
   field: LimitField;
-  /** The limits that the agent sets; 0 is one that it leaves to the server. */
+  /** The limits that the agent sets. 0 means that the server's default applies. */
   own: Limits;
   /** The limits of a run. */
   limits: Limits;
@@ -55,13 +55,13 @@ interface LimitProps {
 }
 
 /**
- * A limit is free text. It reaches the draft when the person leaves the field or presses Enter, so that no half-typed
- * number is saved, and only if it is a number up to the maximum.
+ * The user types a limit as free text. The draft changes when the user leaves the field or presses Enter, so that no
+ * unfinished number is saved. It changes only if the text is a number up to the maximum.
  */
 function Limit({ field, own, limits, ceiling }: LimitProps) {
   const { save, session } = useOpenAgent();
   const wire = limits[field.key];
-  // The unit stays while a user types, so that a growing number keeps its meaning.
+  // The unit stays the same while the user types, so that the number keeps its meaning when it grows.
   const [typed, setTyped] = useState<{ text: string; unit: Unit }>();
   const unit = typed?.unit ?? unitOf(field, wire);
   const read = typed === undefined ? undefined : readLimit(field, unit, typed.text, ceiling);

@@ -14,10 +14,10 @@ interface Props {
   onChange: ((lines: string[]) => void) | undefined;
 }
 
-/** A field with one name per line. The typed text stays as long as it represents the same list. */
+/** A field with one name per line. The typed text stays while it means the same list. */
 export function LinesField({ id, label, hint, placeholder, error, lines, onChange }: Props) {
   const [text, setText] = useState(() => lines.join('\n'));
-  // The draft was replaced or a denied host was allowed, so the typed text is obsolete.
+  // Discard the typed text if the draft was replaced or a denied host was added.
   if (!sameLines(toLines(text), lines)) setText(lines.join('\n'));
   if (!onChange) return <Plain label={label} text={lines.join('\n')} mono />;
   return (

@@ -4,7 +4,7 @@ import { hostProblems } from '../../agent/hosts';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 
-/** The allowed hosts of the program. Without a host it has no network. */
+/** Edits the allowed hosts of the program. Without a host the program has no network. */
 export function NetworkSection() {
   const { fields, save, session } = useOpenAgent();
   const { hosts } = fields.capabilities;

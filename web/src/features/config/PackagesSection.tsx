@@ -12,7 +12,7 @@ import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 
-/** The packages that the program imports, and their exact versions. */
+/** Edits the packages that the program imports, and shows their exact versions. */
 export function PackagesSection() {
   const { name, fields, save, session } = useOpenAgent();
   const { packages, language } = fields;
@@ -114,5 +114,5 @@ export function PackagesSection() {
   );
 }
 
-/** The name in an entry such as requests==2.32.3, pydantic[email]>=2 or @acme/tools@^1. */
+/** Returns the name in an entry such as requests==2.32.3, pydantic[email]>=2 or @acme/tools@^1. */
 const nameOf = (entry: string): string => /^@?[^\s@=<>~!;[]+/.exec(entry.trim())?.[0].toLowerCase() ?? entry;

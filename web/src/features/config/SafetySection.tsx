@@ -13,7 +13,7 @@ const flags: { flag: string; label: string; hint: string }[] = [
   { flag: 'network_access', label: say.network, hint: say.itReachesTheHosts },
 ];
 
-/** Hints for callers. A flag grants no permission. */
+/** Edits the safety flags, which are hints for callers. A flag grants no permission. */
 export function SafetySection() {
   const { fields, save, session } = useOpenAgent();
   const set = fields.safetyFlags.filter((f) => f !== 'none');

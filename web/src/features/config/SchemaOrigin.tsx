@@ -3,7 +3,7 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { useOlderSchemas, useUnread } from '../../agent/schemaSources';
 import css from './ConfigPanel.module.css';
 
-/** Says where an inferred schema came from, and whether the code has changed since. */
+/** Shows how an inferred schema was made, and whether the code has changed since then. */
 export function SchemaOrigin({ which }: { which: 'input' | 'output' }) {
   const { id, fields } = useOpenAgent();
   const source = fields.schemaSources?.[which];

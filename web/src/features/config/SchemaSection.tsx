@@ -15,7 +15,7 @@ interface Props {
   onEdit: () => void;
 }
 
-/** A summary of a schema. Its JSON opens in a tab. */
+/** Shows a summary of a schema. The JSON of the schema opens in a tab. */
 export function SchemaSection({ which, active, onEdit }: Props) {
   const agent = useOpenAgent();
   const schema = schemaOf(agent.fields, which);

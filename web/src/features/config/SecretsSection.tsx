@@ -11,7 +11,7 @@ import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 
-/** The secrets that the program receives, and whether each has a value. */
+/** Edits the list of secrets that the program receives, and shows whether each secret has a value. */
 export function SecretsSection() {
   const { id, name: agent, fields, save, session } = useOpenAgent();
   const { secrets } = fields;

@@ -8,7 +8,7 @@ import css from './ConfigPanel.module.css';
 interface Props {
   id: string;
   title: string;
-  /** The summary that a closed section shows. */
+  /** The summary that the section shows while it is closed. */
   summary: string;
   wrong?: boolean;
   children: ReactNode;

@@ -17,7 +17,7 @@ import css from './ConfigPanel.module.css';
 import { inOneLine } from './lines';
 import { Section } from './Section';
 
-/** The published versions, with actions to open, copy a reference and export. */
+/** Lists the published versions, with actions to open a version, copy its reference and export it. */
 export function VersionsSection() {
   const { name, version, session } = useOpenAgent();
   const versions = useVersions(name);
@@ -25,7 +25,7 @@ export function VersionsSection() {
   const unreachable = useUnreachable();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
-  // The note "no versions" appears only after loading.
+  // Until the list is loaded, the note "no versions" must not appear.
   const summary = !versions.data ? '' : all.length === 0 ? say.none : say.versionsNamed(all.length);
   return (
     <Section id="versions" title={say.versions} summary={summary}>

@@ -1,4 +1,4 @@
-// The rows of the environment table. A row being typed may not be a valid variable.
+// Contains the rows of the environment table. A row may not be a valid variable while the user types.
 import { environment as say } from '../../texts/config';
 export interface Variable {
   id: number;
@@ -11,7 +11,7 @@ const reserved =
 const mostNames = 64;
 const mostBytes = 32 * 1024;
 
-/** Returns why a row is not a valid variable, or undefined. The server checks it again. */
+/** Returns the reason why a row is not a valid variable, or undefined. The server checks the row again. */
 export function variableFault(rows: Variable[], index: number): string | undefined {
   const row = rows[index];
   if (!row || (row.name === '' && row.value === '')) return undefined;

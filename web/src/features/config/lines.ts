@@ -1,4 +1,4 @@
-// Lists that a user types with one name per line.
+// Parses lists that a user types with one name per line.
 export const toLines = (text: string): string[] =>
   text
     .split('\n')
@@ -8,7 +8,7 @@ export const toLines = (text: string): string[] =>
 export const sameLines = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((line, i) => b[i] === line);
 
-/** Converts a Markdown list to one line. */
+/** Returns the items of a Markdown list in one line. */
 export const inOneLine = (text: string): string =>
   toLines(text)
     .map((line) => line.replace(/^[-*]\s+/, ''))

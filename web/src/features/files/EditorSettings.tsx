@@ -5,7 +5,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { EditorForm } from '../../editor/EditorForm';
 
-/** The editor settings in a dialog over the editor, so that changes are visible. */
+/** Shows the editor settings in a dialog over the editor, so that the user sees the effect of a change. */
 export function EditorSettings() {
   return (
     <Dialog

@@ -7,10 +7,10 @@ import { fileRow as say } from '../../texts/files';
 import css from './FilesPanel.module.css';
 import type { Severity, TreeRow } from './tree';
 
-/** Events from a row to the tree. */
+/** Events that a row sends to the tree. */
 export interface RowHandlers {
   press: (row: TreeRow) => void;
-  /** The row got the focus without a tree key, for example by a drag or a screen reader. */
+  /** The row got the focus without a key of the tree, for example by a drag or a screen reader. */
   focus: (row: TreeRow) => void;
   drag: (e: DragEvent, row: TreeRow) => void;
   dragEnd: () => void;
@@ -27,15 +27,15 @@ interface Props {
   binary: boolean;
   selected: boolean;
   focused: boolean;
-  /** Whether a dragged item would drop here. */
+  /** Whether the dragged item would be dropped here. */
   target: boolean;
   movable: boolean;
-  /** The worst problem in the file or folder. */
+  /** The most severe problem in the file or folder. */
   severity: Severity | undefined;
   on: RowHandlers;
 }
 
-/** A file or folder row. It renders only when its own data changes. */
+/** Shows a row for a file or folder. It renders again only when its own data changes. */
 export const FileRow = memo(function FileRow({
   row,
   top,
@@ -130,6 +130,6 @@ function Icon({ row, binary }: { row: TreeRow; binary: boolean }) {
   return row.open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />;
 }
 
-/** The folder that receives an item dropped on this row. */
+/** Returns the folder into which an item is moved when the user drops it on this row. */
 export const folderOf = ({ kind, path }: TreeRow): string =>
   kind === 'folder' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));

@@ -9,7 +9,7 @@ import { replaceInFiles, searchFiles } from './search';
 
 interface Props {
   files: Files;
-  /** Undefined if the files are read only. */
+  /** Replaces the matches. It is undefined if the files are read-only. */
   onReplace: ((changed: Record<string, string>, count: number) => void) | undefined;
   onOpen: (path: string, line: number) => void;
   onClose: () => void;
@@ -90,5 +90,5 @@ export function FileSearch({ files, onReplace, onOpen, onClose }: Props) {
 
 const lead = 12;
 
-/** The text before a match, shortened so that the match is visible in a narrow panel. */
+/** Returns the text before a match. It is shortened, so that the match is visible in a narrow panel. */
 const leadOf = (text: string): string => (text.length > lead ? `…${text.slice(-lead)}` : text);

@@ -9,13 +9,13 @@ import css from './FilesPanel.module.css';
 import { NameInput } from './NameInput';
 import { pathFault, rowsOf, type Severity, type TreeRow } from './tree';
 
-/** The actions of the tree. Undefined actions are not available, for example in a published version. */
+/** The actions of the tree. An undefined action is not available, for example in a published version. */
 export interface TreeActions {
   open: (path: string) => void;
   rename: ((path: string) => void) | undefined;
   remove: ((path: string) => void) | undefined;
   search: () => void;
-  /** A row was dropped into a folder; '' is the root. */
+  /** Called when the user drops a row into a folder; '' is the root folder. */
   move: ((path: string, folder: string) => void) | undefined;
   upload: ((files: File[], folder: string) => void) | undefined;
   menu: (row: TreeRow) => MenuEntry[];
@@ -25,7 +25,7 @@ interface Props {
   files: Files;
   entrypoint: string;
   current: string | undefined;
-  /** The path of the row being renamed. */
+  /** The path of the row that the user is renaming. */
   renaming: string | undefined;
   severities: ReadonlyMap<string, Severity>;
   onRenamed: (from: string, to: string | undefined) => void;
@@ -36,8 +36,8 @@ const spare = 8;
 const dragType = 'application/x-atelier-path';
 
 /**
- * The file tree with the keys of the WAI-ARIA pattern. Rows can be dragged into folders, and files can be dropped from
- * outside. Only visible rows are drawn, plus the focused and the dragged row.
+ * Shows the file tree with the keys of the WAI-ARIA pattern. The user can drag rows into folders and drop files from
+ * outside of the browser. Only visible rows are drawn, plus the focused and the dragged row.
  */
 export function FileTree({ files, entrypoint, current, renaming, severities, onRenamed, actions }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
@@ -48,7 +48,7 @@ export function FileTree({ files, entrypoint, current, renaming, severities, onR
   const wanted = useRef<string>(undefined);
   const seen = useWindow(tree, '--row', spare);
   const paths = Object.keys(files);
-  // Typing in a file changes no path, so the rows are not computed again.
+  // Typing in a file changes no path, so the rows stay the same.
   const listed = paths.join('\n');
   const rows = useMemo(() => rowsOf(listed === '' ? [] : listed.split('\n'), closed), [listed, closed]);
   const focused = rows.find((r) => r.path === cursor) ?? rows.find((r) => r.path === current) ?? rows[0];
@@ -57,7 +57,7 @@ export function FileTree({ files, entrypoint, current, renaming, severities, onR
     setClosed((now) => (now.has(path) ? new Set([...now].filter((p) => p !== path)) : new Set([...now, path])));
   const activate = (row: TreeRow): void => (row.kind === 'folder' ? toggle(row.path) : actions.open(row.path));
   const elementOf = (path: string) => tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
-  // A row outside the view gets the focus after it is drawn.
+  // A row outside of the visible part gets the focus after it is drawn.
   const focusPath = (path: string): void => {
     setCursor(path);
     const element = elementOf(path);
@@ -115,7 +115,7 @@ export function FileTree({ files, entrypoint, current, renaming, severities, onR
     e.stopPropagation();
     setTarget(undefined);
     setDragged(undefined);
-    // A row removed during a drag never fires dragend.
+    // If a row is removed during a drag, it never gets the event dragend.
     if (e.dataTransfer.types.includes(dragType)) {
       if (dragged !== undefined) actions.move?.(dragged, folder);
       return;
@@ -173,7 +173,7 @@ export function FileTree({ files, entrypoint, current, renaming, severities, onR
                 }
                 onDone={(to) => {
                   onRenamed(row.path, to);
-                  // The rename field had the focus. The row takes it, before a renamed tab would.
+                  // The field for the name had the focus. The row must get it before a renamed tab does.
                   setTimeout(() => focusPath(to ?? row.path));
                 }}
               />
@@ -201,7 +201,7 @@ export function FileTree({ files, entrypoint, current, renaming, severities, onR
 
 const heightOf = (rows: number): string => `calc(var(--row) * ${rows})`;
 
-/** A letter moves to the next row that starts with it. */
+/** A letter key moves to the next row whose name starts with the letter. */
 function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: TreeRow | undefined) => void) {
   if (e.key.length !== 1 || e.key === ' ') return undefined;
   const order = [...rows.slice(at + 1), ...rows.slice(0, at + 1)];
@@ -209,7 +209,7 @@ function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: Tree
   return hit && (() => go(hit));
 }
 
-/** Stable handlers that call the latest render's functions. */
+/** These handlers do not change between renders. They call the functions of the latest render. */
 function useLatest(handlers: RowHandlers): RowHandlers {
   const latest = useRef(handlers);
   useEffect(() => {

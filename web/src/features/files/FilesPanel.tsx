@@ -36,8 +36,8 @@ type Doing =
   | { kind: 'replace'; files: File[]; folder: string; taken: string[] };
 
 /**
- * The files of the open agent. Draft files can be created, renamed, moved, uploaded and deleted; all files can be
- * downloaded.
+ * Shows the files of the open agent. The user can create, rename, move, upload and delete files of a draft, and
+ * download all files.
  */
 export function FilesPanel({ current, severities, onOpen, onOpenBeside, onRenamed }: Props) {
   const { fields, paths, session } = useOpenAgent();
@@ -236,7 +236,7 @@ export function FilesPanel({ current, severities, onOpen, onOpenBeside, onRename
   );
 }
 
-/** React rewrites an input's name and type on every render, and the panel renders on every key. */
+/** React writes an input's name and type at every render, and the panel renders with every key. */
 const Chooser = memo(function Chooser({
   ref,
   onChosen,
@@ -253,13 +253,13 @@ const Chooser = memo(function Chooser({
       aria-label={say.filesToUpload}
       onChange={(e) => {
         onChosen([...(e.target.files ?? [])]);
-        e.target.value = ''; // so that the same file can be selected again
+        e.target.value = ''; // reset, so that the user can select the same file again
       }}
     />
   );
 });
 
-/** Whether a path is a file or a folder that contains one. */
+/** Whether a path is a file, or a folder that contains a file. */
 const holds = (path: string, file: string): boolean => path === file || file.startsWith(`${path}/`);
 
 const pathIn = (folder: string, file: File): string => (folder === '' ? file.name : `${folder}/${file.name}`);

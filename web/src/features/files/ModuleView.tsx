@@ -15,7 +15,7 @@ type Looked =
   | { kind: 'seen'; module: Module | undefined; errors: Finding[] }
   | { kind: 'failed'; message: string };
 
-/** Shows a WebAssembly module: its imports, its exports and a button to replace it. */
+/** Shows the imports and exports of a WebAssembly module, and a button to replace the module. */
 export function ModuleView({ path, content }: { path: string; content: FileContent }) {
   const { session } = useOpenAgent();
   const [looked, setLooked] = useState<Looked>({ kind: 'looking' });

@@ -8,7 +8,7 @@ interface Props {
   onDone: (path: string | undefined) => void;
 }
 
-/** An inline path field. Enter accepts, Escape cancels. */
+/** A field for a path inside the tree. Enter accepts the text, and Escape cancels. */
 export function NameInput({ label, value, fault, onDone }: Props) {
   const [text, setText] = useState(value);
   const [shown, setShown] = useState<string>();
@@ -45,7 +45,7 @@ export function NameInput({ label, value, fault, onDone }: Props) {
   );
 }
 
-/** Selects the name without its extension, which users usually change. */
+/** Selects the name without its extension, because users usually change only this part. */
 function selectStem(input: HTMLInputElement): void {
   const from = input.value.lastIndexOf('/') + 1;
   const dot = input.value.lastIndexOf('.');

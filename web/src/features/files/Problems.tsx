@@ -14,7 +14,7 @@ interface Props {
   onGoTo: (path: string, line: number, column: number) => void;
 }
 
-/** The problems of all files, below the editor. A click opens the position. */
+/** Lists the problems of all files below the editor. A click shows the position in the editor. */
 export function Problems({ problems, onGoTo }: Props) {
   const { problemsOpen } = useLayout();
   useCommand('view.problems', () => setLayout({ problemsOpen: !problemsOpen }));

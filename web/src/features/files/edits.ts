@@ -1,4 +1,4 @@
-// Edits of an agent's set of files, as edits of its draft.
+// Edits the files of an agent. Each edit is an edit of the agent's draft.
 import type { Draft, FileContent, Files } from '../../api/types';
 import { moveFiles } from './imports';
 

@@ -1,8 +1,8 @@
-// Updates imports after a rename or move: relative ones in JavaScript and TypeScript, and Python modules. Imports that
-// cannot be resolved from the text stay unchanged, and the editor marks broken ones.
+// Updates imports after a file was renamed or moved: relative imports in JavaScript and TypeScript, and Python modules.
+// An import that cannot be resolved from the text does not change. The editor marks imports that no longer resolve.
 import type { FileContent, Files } from '../../api/types';
 
-/** Returns the files under their new paths with updated imports. */
+/** Returns the files under their new paths, with updated imports. */
 export function moveFiles(files: Files, moved: (path: string) => string): Files {
   return Object.fromEntries(
     Object.entries(files).map(([path, content]) => [moved(path), follow(path, content, files, moved)]),
@@ -19,14 +19,14 @@ function follow(path: string, content: FileContent, files: Files, moved: Moved):
 
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 const specifier = /((?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*)(['"])(\.{1,2}\/[^'"\n]*)\2/g;
-// The extensions tried for an import path, in order.
+// The extensions that are tried for the path of an import, in this order.
 const endings = ['', '.ts', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
 
 function followScript(path: string, text: string, files: Files, moved: Moved): string {
   const home = folderOf(moved(path));
   return text.replace(specifier, (all: string, before: string, quote: string, spec: string) => {
     const base = join(folderOf(path), spec);
-    // TypeScript allows .js in an import of a .ts file.
+    // In a .ts file, the path of an import may end in .js.
     const script = base.replace(/\.js$/, '.ts');
     const target =
       endings.map((ending) => base + ending).find((p) => p in files) ?? (script in files ? script : undefined);
@@ -35,7 +35,9 @@ function followScript(path: string, text: string, files: Files, moved: Moved): s
   });
 }
 
-/** Writes the path in the style of the old import: with extension, without, or as the folder of an index file. */
+/**
+ * Writes the path in the style of the old import: with an extension, without one, or as the folder of an index file.
+ */
 function written(to: string, spec: string, target: string): string {
   if (/\.js$/.test(spec) && target.endsWith('.ts')) return to.replace(/\.ts$/, '.js');
   if (target.endsWith(spec.slice(spec.lastIndexOf('/') + 1))) return to;
@@ -80,7 +82,7 @@ function followPython(path: string, text: string, files: Files, moved: Moved): s
     .join('\n');
 }
 
-/** `from x import a, b as c`, with x relative or absolute. */
+/** Handles `from x import a, b as c`. x may be relative or absolute. */
 function fromLine(line: string, here: string, went: string, renamed: Map<string, string>): string | undefined {
   const match = /^(\s*)from\s+(\.*)([\w.]*)\s+import\s+(.*)$/.exec(line);
   if (!match) return undefined;
@@ -90,7 +92,7 @@ function fromLine(line: string, here: string, went: string, renamed: Map<string,
   if (now !== undefined || (dots !== '' && here !== went && name !== '')) {
     return `${indent}from ${spelled(now ?? module, dots, went)} import ${names}`;
   }
-  // A module can also be one of the imported names.
+  // An imported name may also be a module.
   const member = /^(\w+)$/.exec(names.trim())?.[1];
   const file = member === undefined ? undefined : renamed.get(module === '' ? member : `${module}.${member}`);
   if (member === undefined || file === undefined) return line;
@@ -101,7 +103,7 @@ function fromLine(line: string, here: string, went: string, renamed: Map<string,
   return `${indent}from ${from} import ${last === member ? member : `${last} as ${member}`}`;
 }
 
-/** A relative import stays relative while the module is in the same folder. */
+/** A relative import stays relative if the module is still in the same folder. */
 function spelled(module: string, dots: string, home: string): string {
   const sibling = home === '' ? !module.includes('.') : module.startsWith(`${home}.`);
   return dots === '.' && sibling ? `.${home === '' ? module : module.slice(home.length + 1)}` : module;
@@ -113,7 +115,7 @@ function absolute(here: string, level: number, name: string): string {
   return [...base, ...(name === '' ? [] : [name])].join('.');
 }
 
-/** `import x`, whose local name stays the same. */
+/** Handles `import x`. The local name stays the same. */
 function importLine(line: string, renamed: Map<string, string>): string | undefined {
   const match = /^(\s*)import\s+([\w.]+)(\s+as\s+\w+)?\s*(#.*)?$/.exec(line);
   if (!match) return undefined;
@@ -124,7 +126,7 @@ function importLine(line: string, renamed: Map<string, string>): string | undefi
   return `${indent}import ${now}${alias}${comment === '' ? '' : ` ${comment}`}`;
 }
 
-/** `lib.util.add(1)` after `import lib.util`. */
+/** Handles uses such as `lib.util.add(1)` after `import lib.util`. */
 function usesOf(line: string, renamed: Map<string, string>): string {
   let text = line;
   for (const [was, now] of renamed)

@@ -1,25 +1,25 @@
-// Full-text search in all files of an agent.
+// Searches the text of all files of an agent.
 import type { Files } from '../../api/types';
 
 export interface Hit {
   path: string;
   line: number;
   text: string;
-  /** The start of each match in `text`. Every match is as long as the search text. */
+  /** The start of each match in `text`. Every match has the length of the search text. */
   at: number[];
   length: number;
 }
 
 export interface Found {
   hits: Hit[];
-  /** Whether there are more matches than are listed. */
+  /** Whether there are more matches than those in the list. */
   more: boolean;
 }
 
 const mostHits = 500;
 const around = 60;
 
-/** Returns the positions of non-overlapping matches. */
+/** Returns the positions of matches that do not overlap. */
 function allOf(text: string, needle: string): number[] {
   const at: number[] = [];
   for (let from = text.indexOf(needle); from >= 0; from = text.indexOf(needle, from + needle.length)) at.push(from);
@@ -46,7 +46,7 @@ export function searchFiles(files: Files, wanted: string, matchCase: boolean): F
   return { hits, more: false };
 }
 
-/** Replaces every match in the text files. Returns the files that change, and the number of replacements. */
+/** Replaces every match in the text files. Returns the changed files and the number of replacements. */
 export function replaceInFiles(
   files: Files,
   wanted: string,
@@ -60,7 +60,8 @@ export function replaceInFiles(
   for (const [path, content] of Object.entries(files)) {
     if (typeof content !== 'string') continue;
     const folded = matchCase ? content : content.toLowerCase();
-    // Some letters change their length in lower case; their places would be wrong.
+    // The length of some letters changes in lower case, so positions would be wrong. For such a file, the search
+    // distinguishes upper and lower case.
     const at = folded.length === content.length ? allOf(folded, needle) : allOf(content, wanted);
     if (at.length === 0) continue;
     count += at.length;

@@ -1,4 +1,4 @@
-// Converts paths to a tree, flattened to rows.
+// Converts paths to a tree, and the tree to a list of rows.
 import { pathFaults as say } from '../../texts/files';
 
 export interface TreeRow {
@@ -50,7 +50,7 @@ function flatten(folder: Folder, prefix: string, level: number, closed: Readonly
   return rows;
 }
 
-/** Returns why a path is invalid, or undefined. The server checks it again. */
+/** Returns the reason why a path is invalid, or undefined for a valid path. The server checks the path again. */
 export function pathFault(path: string, taken: readonly string[]): string | undefined {
   if (path === '') return say.aNameIsNeeded;
   if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return say.nameBetweenSlashes;
@@ -67,18 +67,18 @@ export function pathFault(path: string, taken: readonly string[]): string | unde
   return undefined;
 }
 
-/** The form in which paths must differ: some file systems ignore case and compose accents. */
+/** Returns the form in which two paths must be different. Some file systems ignore case and compose accents. */
 const folded = (path: string): string => path.normalize('NFC').toLowerCase();
 
 export type Severity = 'error' | 'warning';
 
-/** The worst problem of each file and of the folders above it. */
+/** Returns the most severe problem of each file and of the folders that contain it. */
 export function severitiesOf(
   problems: readonly { path: string; severity: Severity | 'info' }[],
 ): ReadonlyMap<string, Severity> {
   const found = new Map<string, Severity>();
   for (const { path, severity } of problems) {
-    if (severity === 'info') continue; // an opinion, no problem of the file
+    if (severity === 'info') continue; // an opinion of a language model is not a problem of the file
     const parts = path.split('/');
     for (let n = parts.length; n > 0; n--) {
       const at = parts.slice(0, n).join('/');

@@ -1,5 +1,5 @@
-// Loads the server's problems in the saved draft: Python and Bash syntax errors, and features the sandbox does not
-// support.
+// Loads the problems that the server finds in the saved draft: syntax errors in Python and Bash, and features that the
+// sandbox does not support.
 import { useEffect } from 'react';
 import type { Finding, Language, VerdictFinding } from '../../api/types';
 import { validate } from '../../api/verbs';
@@ -7,17 +7,17 @@ import type { Marker, Workspace } from '../../editor/workspace';
 import { useOpenFiles, type OpenAgent } from '../../agent/openAgent';
 
 const delay = 400;
-// A language service in the page finds errors of these languages sooner.
+// For these languages, a language service in the page finds errors sooner.
 const served: Language[] = ['typescript', 'javascript'];
 
-/** Marks the problems. */
+/** Marks the problems in the editor. */
 export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): void {
   const { fields, version, save } = agent;
   const { language, runtime, entrypoint, rules } = fields;
   const files = useOpenFiles();
   const settled = save.kind === 'saved';
   useEffect(() => {
-    // A module has no lines to mark; ModuleView shows its problem.
+    // A WebAssembly module has no lines to mark. ModuleView shows its problem.
     if (!workspace || !settled || version !== undefined || language === 'wasm') return;
     const aborted = new AbortController();
     const timer = setTimeout(() => {
@@ -28,7 +28,7 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
           const judged = (verdict?.findings ?? []).filter(({ ruleId }) => ruleId !== 'syntax').map(ofFinding);
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning')), ...judged].flat());
         },
-        // Markers are optional; without the server the syntax colours stay.
+        // Markers are optional. If the server does not answer, the editor has none.
         () => undefined,
       );
     }, delay);
@@ -41,7 +41,7 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
 
 const syntaxError = 'syntax_error';
 
-/** A finding of the gate is a warning with its remedy and its rule. */
+/** Converts a finding of the policy gate to a warning with its remedy and its rule. */
 const ofFinding = ({ ruleId, file, line, column, message, remedy }: VerdictFinding): Marker[] =>
   markerOf('warning')({
     message: `${message} ${remedy ?? ''}`.trim(),

@@ -21,10 +21,10 @@ import entries from '../../ui/Entries.module.css';
 import { GateNav } from '../../verdict/GateNav';
 import css from './BlockedPage.module.css';
 
-/** The runs that the policy service denied. */
+/** Lists the runs that the policy service denied. */
 export function BlockedPage() {
   const [all, setAll] = useState(false);
-  // A request that was decided during this visit stays in the list with its result.
+  // If the user decides about a request, the request stays in the list with its result until the user leaves the page.
   const [decided, setDecided] = useState<readonly BlockedRequest[]>([]);
   const listing = useBlockedListing(all);
   useEffect(() => {
@@ -69,7 +69,7 @@ export function BlockedPage() {
   );
 }
 
-/** The list with the decided requests in their places, newest first. */
+/** Inserts the decided requests at their positions in the list, newest first. */
 function merged(listed: BlockedRequest[], decided: readonly BlockedRequest[]): BlockedRequest[] {
   const others = listed.filter(({ id }) => !decided.some((one) => one.id === id));
   return [...others, ...decided].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
@@ -158,7 +158,7 @@ function Row({ request, onDecided }: RowProps) {
   );
 }
 
-/** The policy service may still deny the run; then the remedy follows. */
+/** The policy service may deny the run again. Then the text contains the remedy. */
 function refusal(error: unknown): string {
   const remedy = error instanceof ApiError ? error.problem['remedy'] : undefined;
   return say.refused(explain(error), typeof remedy === 'string' ? remedy : '');

@@ -17,12 +17,14 @@ const modes = ['off', 'advise', 'enforce'] as const satisfies GateSettings['gate
 const severities = ['low', 'medium', 'high', 'critical'] as const satisfies Severity[];
 const changes = ['escalate', 'warn'] as const satisfies GateSettings['newCapability'][];
 
-/** The settings that this form has. The packs and rules have their own controls. */
+/** The settings in this form. Rule packs and rules have separate controls. */
 type Fields = Omit<GateSettings, 'packs' | 'disabledRules'>;
 
 const fieldsOf = ({ packs: _packs, disabledRules: _rules, ...fields }: GateSettings): Fields => fields;
 
-/** The mode, the thresholds and the rules of approvals. Without the right to change them they are shown only. */
+/**
+ * Shows the mode, the thresholds and the rules for approvals. Users without the right to change them cannot edit them.
+ */
 export function GateForm({ settings }: { settings: GateSettings }) {
   const { mayAnywhere } = useRights();
   const allowed = mayAnywhere('admin');
@@ -39,7 +41,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
     e.preventDefault();
     if (!valid || same || !allowed) return;
     task.run(async () => {
-      // Send only the settings that were edited here, because another person may have changed the others.
+      // Send only the settings that the user edited here, because another person may have changed the others.
       await changeGate(() => ({ ...edited, ...(hours !== undefined && { approvalHours: Number(typed) }) }));
       setEdited({});
       setHours(undefined);

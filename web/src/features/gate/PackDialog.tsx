@@ -19,7 +19,7 @@ interface Complaint {
   message: string;
 }
 
-/** Writes a rule pack as YAML. It is checked and tried while it is typed. */
+/** Edits a rule pack as YAML. The server checks and tries the pack while the user types. */
 export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: string[]; onClose: () => void }) {
   const [source, setSource] = useState(pack?.source ?? say.template);
   const [code, setCode] = useState(say.program);
@@ -116,7 +116,7 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
 
 const nameOf = (source: string): string | undefined => /^name:[ \t]*["']?([a-z][a-z0-9_-]*)/m.exec(source)?.[1];
 
-/** The first and last position of a line. */
+/** Returns the first and the last position of a line. */
 function rangeOf(text: string, line: number): [number, number] {
   const lines = text.split('\n');
   const start = lines.slice(0, line - 1).reduce((length, one) => length + one.length + 1, 0);

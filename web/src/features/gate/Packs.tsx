@@ -23,7 +23,7 @@ interface Props {
   onTry: (pack: string, rule: string) => void;
 }
 
-/** The rule packs with their rules. */
+/** Shows the rule packs with their rules. */
 export function Packs({ packs, settings, onTry }: Props) {
   const { mayAnywhere } = useRights();
   const [making, setMaking] = useState(false);
@@ -48,7 +48,7 @@ export function Packs({ packs, settings, onTry }: Props) {
   );
 }
 
-/** Stores a change and reports why it failed. */
+/** Stores a change, and shows the reason if that fails. */
 async function change(work: Promise<void>, done: string): Promise<void> {
   try {
     await work;
@@ -165,7 +165,7 @@ interface RowProps {
   onTry: () => void;
 }
 
-// The weights of severities, as the server uses them for rules without their own.
+// The weights of the severities. The server uses them for rules that set no weight.
 const weights: Readonly<Record<string, number>> = { low: 0.1, medium: 0.25, high: 0.5, critical: 1 };
 
 function RuleRow({ pack, rule, on, allowed, onTry }: RowProps) {

@@ -12,7 +12,7 @@ import { Packs } from './Packs';
 import css from './RulesPage.module.css';
 import { TryRules, type Wanted } from './TryRules';
 
-/** The rules of the gate: settings, a place to try them, and the packs. */
+/** Shows the rules of the policy gate: the settings, a form to try the rules, and the rule packs. */
 export function RulesPage() {
   const { mayAnywhere, why } = useRights();
   const gate = useGate();

@@ -8,7 +8,7 @@ import { useSettled } from '../../ui/useSettled';
 import { VerdictView } from '../../verdict/VerdictView';
 import css from './RulesPage.module.css';
 
-/** The pack and the rule to try; without them, the rules that apply in the workspace. */
+/** The rule pack and the rule to try. Without them, the rules of the workspace apply. */
 export interface Wanted {
   pack?: string;
   rule?: string;
@@ -30,7 +30,7 @@ function wantedOf(value: string): Wanted {
   return { ...(pack && { pack }), ...(rule && { rule }) };
 }
 
-/** Judges a piece of code while it is typed. */
+/** Shows the verdict about a piece of code while the user types the code. */
 export function TryRules({ packs, wanted, onWanted }: Props) {
   const [language, setLanguage] = useState<Language>('python');
   const [texts, setTexts] = useState<Partial<Record<Language, string>>>({});
@@ -83,10 +83,10 @@ export function TryRules({ packs, wanted, onWanted }: Props) {
   );
 }
 
-// Shorter than a person needs to look up, and long enough not to ask for every key.
+// The pause is short enough that the user does not wait, and long enough that not every key causes a request.
 const pause = 350;
 
-/** The verdict about the code, after a pause in typing. */
+/** Returns the verdict about the code after a pause in typing. */
 function Outcome({ trial }: { trial: Trial }) {
   const { language, code, pack, rule } = trial;
   const settled = useSettled(code, pause);

@@ -11,7 +11,7 @@ import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import css from './PackagesPage.module.css';
 
-/** Lists the packages that nothing used for some time, and removes them. */
+/** Lists the packages that were not used for some time, and removes them. */
 export function CleanUpDialog({ onClose }: { onClose: () => void }) {
   const [hours, setHours] = useState(720);
   const task = useTask();

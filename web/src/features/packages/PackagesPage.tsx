@@ -18,7 +18,7 @@ import css from './PackagesPage.module.css';
 
 type Installed = InstalledPackages['items'][number];
 
-/** The installed packages of the workspace, their size, and the versions that use them. */
+/** Shows the installed packages of the workspace, their size, and the versions that use them. */
 export function PackagesPage() {
   useEffect(() => {
     document.title = say.pageTitle;

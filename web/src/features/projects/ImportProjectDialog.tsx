@@ -9,12 +9,12 @@ import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 
 interface Props {
-  /** The project whose files are replaced. Without it the dialog creates one. */
+  /** The project whose files are replaced. Without a project, the dialog creates one. */
   into?: string;
   onClose: () => void;
 }
 
-/** Creates a project from an archive, or replaces the files of one. */
+/** Creates a project from an archive, or replaces the files of an existing project. */
 export function ImportProjectDialog({ into, onClose }: Props) {
   const [name, setName] = useState(into ?? '');
   const [description, setDescription] = useState('');
@@ -22,7 +22,7 @@ export function ImportProjectDialog({ into, onClose }: Props) {
   const [, navigate] = useLocation();
   const work = useTask();
   const projects = useProjects().data?.items ?? [];
-  // An import replaces all files, so typing the name of an existing project must not be enough to replace it.
+  // An import replaces all files of a project. So typing the name of an existing project must not replace that project.
   const taken = into === undefined && projects.some((project) => project.name === name.trim());
   const choose = (file: File | undefined): void => {
     setArchive(file);
@@ -77,7 +77,7 @@ export function ImportProjectDialog({ into, onClose }: Props) {
   );
 }
 
-/** A name of a project from the name of an archive. */
+/** Returns a project name that is made from the name of an archive. */
 const nameOf = (file: string): string =>
   file
     .replace(/\.(zip|tar|tar\.gz|tgz|bundle)$/i, '')

@@ -15,7 +15,7 @@ import entries from '../../ui/Entries.module.css';
 import { OverlayState } from '../../diff/OverlayState';
 import { DecideAll, Differences, type Decide } from '../../diff/Differences';
 
-/** The changes that one run proposes, to accept or reject. */
+/** Shows the changes that one run proposes. The user accepts or rejects them. */
 export function OverlayPage({ project, id }: { project: string; id: string }) {
   const found = useOverlayDiff(project, id);
   useEffect(() => {

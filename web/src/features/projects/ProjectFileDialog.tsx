@@ -6,7 +6,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import css from './Projects.module.css';
 
-/** A file of a project as it is now. */
+/** Shows the current content of a project's file. */
 export function ProjectFileDialog({ project, path, onClose }: { project: string; path: string; onClose: () => void }) {
   const found = useProjectFile(project, path);
   const text = found.data?.content ?? '';

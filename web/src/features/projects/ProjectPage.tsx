@@ -19,7 +19,7 @@ import { ImportProjectDialog } from './ImportProjectDialog';
 import { ProjectFileDialog } from './ProjectFileDialog';
 import css from './Projects.module.css';
 
-/** The changes that runs propose to a project, and its history. */
+/** Shows the changes that runs propose to a project, and the project's history. */
 export function ProjectPage({ name }: { name: string }) {
   const project = useProject(name);
   const overlays = useOverlays(name);
@@ -125,7 +125,7 @@ export function ProjectPage({ name }: { name: string }) {
   );
 }
 
-/** A table of more rows would be slow. */
+/** A table with more rows would be slow. */
 const mostFiles = 500;
 
 const filesOf = (show: (path: string) => void): TableColumn<ProjectFile>[] => [

@@ -14,7 +14,7 @@ import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { ImportProjectDialog } from './ImportProjectDialog';
 
-/** All projects of the workspace. */
+/** Lists all projects of the workspace. */
 export function ProjectsPage() {
   const found = useProjects();
   const [now] = useState(() => Date.now());

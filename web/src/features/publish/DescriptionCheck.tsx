@@ -11,7 +11,10 @@ import css from './PublishDialog.module.css';
 
 const pause = 300;
 
-/** Says that the description is missing or poor for models, and edits it. It stays while the dialog is open. */
+/**
+ * Warns about a description that is missing or not useful for models, and edits it. The warning stays while the dialog
+ * is open.
+ */
 export function DescriptionCheck() {
   const { about, save, session } = useOpenAgent();
   const { name, title } = about;

@@ -13,7 +13,7 @@ export interface EditorErrorsProps {
   onGoTo: (path: string, line: number, column: number) => void;
 }
 
-/** The editor's errors in the draft to publish. A click opens the position. */
+/** Lists the editor's errors in the draft that will be published. A click shows the position in the editor. */
 export function EditorErrors({ problems, onGoTo }: EditorErrorsProps) {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return null;

@@ -4,7 +4,7 @@ import { Button } from '../../ui/Button';
 import { useOlderSchemas } from '../../agent/schemaSources';
 import css from './PublishDialog.module.css';
 
-/** Says that schemas which came from the code are older than it. */
+/** Warns that schemas were inferred from code that has changed since then. */
 export function OlderSchemas() {
   const older = useOlderSchemas();
   if (older.length === 0) return null;

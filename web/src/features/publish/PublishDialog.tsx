@@ -76,7 +76,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     queryKey: keys.packageChanges(name, session?.get().draft.revision ?? 0),
     gcTime: 0,
     retry: false,
-    staleTime: Infinity, // packages are resolved once for a dialog
+    staleTime: Infinity, // the packages are resolved once while the dialog is open
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     queryFn: async () => {
@@ -85,7 +85,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     },
   });
   const [report, setReport] = useState<ReplayReport>();
-  /** If another revision was saved, the conflict takes the place of this dialog. */
+  /** If another revision was saved, the conflict is shown instead of this dialog. */
   async function ofDraft<T>(work: (revision?: number) => Promise<T>): Promise<T> {
     try {
       return await (session ? session.withRevision(work) : work());
@@ -95,7 +95,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
     }
   }
   const told = advice.data && heard(advice.data, latestVersion, report);
-  // Below 1.0.0 the middle number rises for breaking changes.
+  // Below 1.0.0, a breaking change increases the middle number.
   const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === told?.version)?.bump ?? 'patch';
   const [chosen, setChoice] = useState<Bump | 'own' | undefined>(first ? 'own' : undefined);
   const choice = chosen ?? advised;

@@ -26,16 +26,16 @@ interface Props {
   onReport: (report: ReplayReport | undefined) => void;
   count: number;
   onCount: (count: number) => void;
-  /** Whether publishing requires it. */
+  /** Whether a replay is required for publishing. */
   gate: boolean;
   onGate: (gate: boolean) => void;
   /** Saves the draft first, because the server runs the saved draft. */
   flush: () => Promise<boolean>;
-  /** Does work on the draft as it is shown. */
+  /** Performs an action on the draft that the user sees. */
   ofDraft: <T>(work: (revision?: number) => Promise<T>) => Promise<T>;
 }
 
-/** Replays recorded inputs of the latest version against the draft. */
+/** Runs the draft with recorded inputs of the latest version, and compares the outputs. */
 export function ReplaySection(props: Props) {
   const { name, latestVersion, report, onReport, count, onCount, gate, onGate, flush, ofDraft } = props;
   const task = useTask();

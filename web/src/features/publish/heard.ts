@@ -1,4 +1,4 @@
-// Combines the advice of a comparison with the result of a replay.
+// Combines the recommended version number of a comparison with the result of a replay.
 import type { Advice, ReplayReport } from '../../api/types';
 import { heard as say } from '../../texts/publish';
 import { bumped, type Bump } from './semver';
@@ -6,7 +6,10 @@ import { bumped, type Bump } from './semver';
 const ranks: readonly Advice['bump'][] = ['none', 'patch', 'minor', 'major'];
 const rank = (bump: Advice['bump']): number => ranks.indexOf(bump);
 
-/** The advice, raised if outputs differ. A difference without a change in the draft is ignored. */
+/**
+ * Returns the recommendation, which is larger if outputs differ. It ignores different outputs if the draft has no
+ * changes.
+ */
 export function heard(advice: Advice, latestVersion: string, report: ReplayReport | undefined): Advice {
   if (report === undefined || advice.bump === 'none') return advice;
   const reasons = [...reasonsOf(report), ...advice.reasons].sort((a, b) => rank(b.bump) - rank(a.bump));
@@ -15,7 +18,7 @@ export function heard(advice: Advice, latestVersion: string, report: ReplayRepor
   return { ...advice, bump, reasons, version: next(latestVersion, bump) ?? advice.version };
 }
 
-/** Whether a caller would notice a difference. */
+/** Whether a difference between outputs affects callers. */
 export const differs = (report: ReplayReport): boolean => reasonsOf(report).length > 0;
 
 function reasonsOf({ counts, items }: ReplayReport): Advice['reasons'] {
@@ -27,7 +30,10 @@ function reasonsOf({ counts, items }: ReplayReport): Advice['reasons'] {
   return reasons;
 }
 
-/** Returns the version after a bump by the server's rules: below 1.0.0 the middle number rises for breaking changes. */
+/**
+ * Returns the version number after a bump. It follows the server's rules: below 1.0.0, a breaking change increases the
+ * middle number.
+ */
 function next(version: string, bump: Advice['bump']): string | undefined {
   const smaller: Record<string, Bump> = version.startsWith('0.') ? { major: 'minor', minor: 'patch' } : {};
   return bump === 'none' ? undefined : bumped(version, smaller[bump] ?? bump);

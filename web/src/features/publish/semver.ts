@@ -1,4 +1,4 @@
-// The three possible next versions.
+// Computes the three possible next version numbers.
 export type Bump = 'major' | 'minor' | 'patch';
 
 export function bumped(version: string, bump: Bump): string | undefined {
@@ -20,7 +20,7 @@ const semver =
 
 export const isSemver = (text: string): boolean => semver.test(text);
 
-/** Whether a version is lower than advised. A pre-release counts as its final version. */
+/** Whether a version number is lower than recommended. A pre-release counts as the version without its suffix. */
 export function isSmaller(version: string, advised: string): boolean {
   const [now, wanted] = [version, advised].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
   if (!now || !wanted) return false;

@@ -21,7 +21,7 @@ const sources: Record<Language, string> = {
   wasm: '',
 };
 
-/** The reference of ctx and the runtime, read from the types that the editor checks with. */
+/** Shows the reference of ctx and the runtime. It is made from the types with which the editor checks programs. */
 export function ReferenceDialog({ language }: { language: Language }) {
   const [search, setSearch] = useState('');
   const entries = found(entriesOf(sources[language]), search);

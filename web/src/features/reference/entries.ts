@@ -1,4 +1,5 @@
-// Reads declarations as entries of a reference: the text of a comment and the code that follows it.
+// Splits declarations into entries of a reference. An entry contains the text of a comment and the code that follows
+// it.
 
 export interface Entry {
   /** The name that the code declares. */
@@ -9,7 +10,7 @@ export interface Entry {
 
 const declared = /(?:interface|class|function|const|type|namespace|def)\s+([A-Za-z_$][\w$]*)/;
 
-/** Splits a file of declarations at its empty lines. Parts without a declaration, such as imports, are left out. */
+/** Splits a file of declarations at its empty lines. It omits parts without a declaration, such as imports. */
 export function entriesOf(source: string): Entry[] {
   return source.split(/\n\s*\n/).flatMap((part) => {
     const { about, code } = withoutComment(part);
@@ -18,7 +19,7 @@ export function entriesOf(source: string): Entry[] {
   });
 }
 
-/** Takes off the comment at the start, or the docstring of a class. Comments within stay in the code. */
+/** Separates the comment at the start, or the docstring of a class, from the code. Other comments stay in the code. */
 function withoutComment(part: string): { about: string; code: string } {
   const block = /^\s*\/\*\*([\s\S]*?)\*\/\s*\n/.exec(part);
   if (block) return { about: plain(block[1] ?? ''), code: part.slice(block[0].length).trimEnd() };
@@ -37,7 +38,7 @@ const plain = (text: string): string =>
     .join(' ')
     .trim();
 
-/** Entries in which every word occurs. */
+/** Returns the entries that contain every word. */
 export function found(entries: readonly Entry[], search: string): Entry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter(({ about, code }) => words.every((word) => `${about}\n${code}`.toLowerCase().includes(word)));

@@ -8,12 +8,12 @@ import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
 
-/** Chooses a published agent of the workspace and lists it in the public registry. */
+/** Lets the user select a published agent of the workspace, and lists it in the public registry. */
 export function ChooseToListDialog({ onClose }: { onClose: () => void }) {
   const listing = useAgentListing({ state: 'published' });
   const [chosen, setChosen] = useState('');
   const task = useTask();
-  // A page has 50 agents, and all can be chosen.
+  // A page contains 50 agents. All pages are loaded, so that the user can select any agent.
   const more = listing.kind === 'loaded' && listing.fault === undefined && !listing.reading ? listing.more : undefined;
   useEffect(() => more?.(), [more]);
   const agents = listing.kind === 'loaded' ? listing.items.filter(({ listed }) => !listed) : [];

@@ -6,7 +6,7 @@ import { copyDialog as say } from '../../texts/registry';
 import { useFreeName } from '../../agent/freeName';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Copies a listed agent into the workspace under a free name. */
+/** Copies a listed agent to the workspace under a free name. */
 export function CopyDialog({ id, name, version }: { id: string; name: string; version: string }) {
   const [, navigate] = useLocation();
   const free = useFreeName(name);

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 
-/** Lists an agent in the public registry, or removes it. */
+/** Lists an agent in the public registry, or removes it from the registry. */
 export function ListDialog({ name, listed }: { name: string; listed: boolean }) {
   const task = useTask();
   const closeOwn = useCloseOwn();

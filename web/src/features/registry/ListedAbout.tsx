@@ -24,11 +24,11 @@ export const useIsOwn = (publisher: string): boolean => useSession().data?.works
 interface Props {
   agent: ListedAgent;
   version: Version;
-  /** Another version that is being loaded. */
+  /** Another version that is being loaded, or undefined. */
   coming: string | undefined;
 }
 
-/** The header of a listed agent: its publisher, description and shown version. */
+/** Shows the header of a listed agent: the publisher, the description and the version. */
 export function ListedAbout({ agent, version, coming }: Props) {
   const { id, publisher, name, tags, usageCount, latestVersion } = agent;
   const { title, description, publishedAt, language, runtime } = version;
@@ -40,7 +40,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   const asked = readListed(search).version ?? latestVersion;
   const section = useRef<HTMLElement>(null);
   const before = useRef(asked);
-  // Selecting another version replaces the text. Until it arrives, this line reports it.
+  // While another selected version is loaded, this line says so.
   useEffect(() => {
     if (before.current !== asked) section.current?.scrollIntoView();
     before.current = asked;
@@ -106,7 +106,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   );
 }
 
-/** The current state, because a version may have been deprecated since it was loaded. */
+/** Shows the current state of the version, which may have been deprecated since it was loaded. */
 function Deprecation({ agent, shown }: { agent: ListedAgent; shown: string }) {
   const found = agent.versions.find((one) => one.version === shown);
   if (!found?.deprecated) return null;

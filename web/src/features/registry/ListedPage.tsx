@@ -28,11 +28,11 @@ import { UseIt } from './UseIt';
 interface Props {
   publisher: string;
   name: string;
-  /** The dialogs of the open agent. */
+  /** Shows the open dialog of the agent. */
   dialogs: ReactNode;
 }
 
-/** The page of a listed agent: description, schemas and code. */
+/** Shows the page of a listed agent: description, schemas and code. */
 export function ListedPage({ publisher, name, dialogs }: Props) {
   const [, navigate] = useLocation();
   const search = useSearch();
@@ -51,7 +51,7 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
   }, [present, name, publisher, search, navigate]);
 
   const all = <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>;
-  // Shown content stays if a refresh fails.
+  // If a refresh fails, the shown content stays.
   if (found.isError && (found.data === undefined || isMissing(found.error))) {
     const missing = isMissing(found.error);
     return (
@@ -134,7 +134,7 @@ function Frame({ publisher, name, children }: Omit<Props, 'dialogs'> & { childre
 interface LoadedProps {
   agent: ListedAgent;
   version: Version;
-  /** Another version that is being loaded. */
+  /** Another version that is being loaded, or undefined. */
   coming: string | undefined;
   file: string | undefined;
   dialogs: ReactNode;

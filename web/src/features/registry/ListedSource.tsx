@@ -16,7 +16,7 @@ interface Props {
   file: string | undefined;
 }
 
-/** The files of a version, one at a time, read-only. */
+/** Shows the files of a version, one at a time. The files are read-only. */
 export function ListedSource({ agent, version, file }: Props) {
   const paths = Object.keys(version.files).sort();
   const path = file !== undefined && paths.includes(file) ? file : version.entrypoint;
@@ -49,7 +49,7 @@ export function ListedSource({ agent, version, file }: Props) {
   );
 }
 
-/** Plain text until the editor is loaded, or if it cannot be. */
+/** Shows plain text until the editor is loaded, or if it cannot be loaded. */
 function Text({ path, text }: { path: string; text: string }) {
   const host = useRef<HTMLDivElement>(null);
   const [ready, setReady] = useState(false);

@@ -7,7 +7,7 @@ import sheet from '../../ui/Sheet.module.css';
 import css from '../../agent/Versions.module.css';
 import { listedUrl } from '../../state/registryUrl';
 
-/** The changelog, newest first. */
+/** Shows the changelog, newest version first. */
 export function ListedVersions({ agent, shown }: { agent: ListedAgent; shown: string }) {
   const { publisher, name, latestVersion, versions } = agent;
   const [now] = useState(() => Date.now());

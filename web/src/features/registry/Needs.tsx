@@ -5,7 +5,7 @@ import { needs as say } from '../../texts/registry';
 import sheet from '../../ui/Sheet.module.css';
 import css from './ListedPage.module.css';
 
-/** The capabilities and secrets that the agent needs, to read before copying it. */
+/** Shows the capabilities and secrets that the agent needs, so that the user can read them before copying the agent. */
 export function Needs({ version }: { version: Version }) {
   const { capabilities, secrets, environment, packages, safetyFlags, limits } = version;
   const flags = safetyFlags.filter((flag) => flag !== 'none');

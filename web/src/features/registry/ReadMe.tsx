@@ -7,13 +7,13 @@ import css from './ListedPage.module.css';
 const Markdown = lazy(() =>
   import('../../ui/Markdown').then(
     (m) => ({ default: m.Markdown }),
-    () => ({ default: Plain }), // readable without its formatting
+    () => ({ default: Plain }), // an unformatted text is readable too
   ),
 );
-// A longer text would block the page for seconds.
+// Formatting a longer text would block the page for seconds.
 const most = 64 * 1024;
 
-/** Shows the README of a version: Markdown formatted, other files as plain text. */
+/** Shows the README of a version. A Markdown file is formatted, and any other file is plain text. */
 export function ReadMe({ version: { files } }: { version: Version }) {
   const path = Object.keys(files).find((one) => /^readme(\.(md|txt))?$/i.test(one)) ?? '';
   const content = files[path];

@@ -26,7 +26,7 @@ import { ChooseToListDialog } from './ChooseToListDialog';
 import css from './RegistryPage.module.css';
 import { languages, listedUrl, readRegistry, registryUrl } from '../../state/registryUrl';
 
-/** The public registry: search, read and copy agents of other workspaces. */
+/** Shows the public registry. The user can search, read and copy agents of other workspaces. */
 export function RegistryPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -44,7 +44,7 @@ function Browse() {
   const [, navigate] = useLocation();
   const said = readRegistry(useSearch());
   const { search = '', language, tag } = said;
-  // The first change of the search adds a history entry; later changes replace it.
+  // The first change of the search adds an entry to the browser's history. Later changes replace this entry.
   const begun = useRef(false);
   const typed = useTypedSearch(search, (text) => {
     navigate(registryUrl({ ...said, search: text }), { replace: begun.current });
@@ -150,7 +150,7 @@ function Browse() {
           <DataTable
             label={say.listedAgents}
             items={items}
-            // A list that has more pages cannot be sorted here.
+            // The page cannot sort a list that has more pages.
             columns={columnsOf({
               now,
               most: items.length > 1 ? Math.max(1, ...items.map(({ usageCount }) => usageCount)) : 0,

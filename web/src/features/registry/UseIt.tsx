@@ -11,8 +11,8 @@ import { useIsOwn } from './ListedAbout';
 import css from './ListedPage.module.css';
 
 /**
- * Shows how to call this version. References and tools name agents of the own workspace, so a foreign agent is copied
- * first.
+ * Shows how to call this version. References and tools contain names of agents in the user's workspace. So the user
+ * first copies an agent of another workspace.
  */
 export function UseIt({ agent, version }: { agent: ListedAgent; version: Version }) {
   const { publisher, name } = agent;

@@ -8,7 +8,9 @@ import { Empty } from '../../ui/Empty';
 import type { UsedBudget } from './controller';
 import { StartButton } from './StartButton';
 
-/** Explains that a budget refused the run, and leads to the page where it can be raised. */
+/**
+ * Explains that the run was refused because a budget is used up, and links to the page where the budget can be raised.
+ */
 export function BudgetUsedUp({ budget: { name, meter, amount, used, unit, until } }: { budget: UsedBudget }) {
   const { mayAnywhere } = useRights();
   const [, navigate] = useLocation();

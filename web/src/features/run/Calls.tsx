@@ -9,7 +9,7 @@ import { milliseconds } from '../../texts/format';
 import { calls as say } from '../../texts/runs';
 import css from './Calls.module.css';
 
-/** The run that called this one, and the runs that this one called. Shows nothing if there are none. */
+/** Shows the run that called this run, and the runs that this run called. Shows nothing if there are none. */
 export function Calls({ answer }: { answer: RunAnswer }) {
   const found = useQuery({ queryKey: keys.children(answer.runId), queryFn: () => listChildren(answer.runId) });
   const children = found.data ?? [];

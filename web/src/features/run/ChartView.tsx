@@ -9,7 +9,7 @@ import type { Chart } from './views';
 const height = 220;
 const colours = ['--accent', '--ok', '--warn', '--ansi-magenta', '--ansi-cyan', '--err'];
 
-/** Draws a chart in the colours of the theme. The table of the same rows is its text form. */
+/** Draws a chart in the colours of the theme. A table contains the same rows as text. */
 export function ChartView({ chart, path }: { chart: Chart; path: string }) {
   const place = useRef<HTMLDivElement>(null);
   const theme = useSyncExternalStore(onTheme, currentTheme);
@@ -63,7 +63,7 @@ function optionsOf(chart: Chart, host: HTMLElement): Options {
   };
 }
 
-/** Bars at both ends need room. */
+/** The first and the last bar need space beyond their positions. */
 const wider = (_: uPlot, min: number, max: number): [number, number] => {
   const room = max === min ? 1 : ((max - min) / 20) * 1.5;
   return [min - room, max + room];

@@ -8,7 +8,7 @@ import { hostProblems, withHosts } from '../../agent/hosts';
 import css from './ResultTab.module.css';
 import { StartButton } from './StartButton';
 
-/** Offers to allow a denied host. The button changes the draft and shows a notice. */
+/** Offers to add a denied host to the allowed hosts. The button changes the draft and shows a notice. */
 export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
   const { fields, save, session, latestVersion } = useOpenAgent();
   const [asked, setAsked] = useState(false);

@@ -10,7 +10,9 @@ import { useTask } from '../../ui/useTask';
 import { useOpenAgent } from '../../agent/openAgent';
 import { kinds, reasonOf, testOf, typedOf, wrongOf, type Typed } from './editTest';
 
-/** Edits a test of the draft, or adds one without a name. If the server refuses it, the tests stay as they were. */
+/**
+ * Edits a test of the draft. Without a name it adds a test. If the server rejects the test, the tests stay unchanged.
+ */
 export function EditTestDialog({ name }: { name: string | undefined }) {
   const { fields, session } = useOpenAgent();
   const tests = fields.tests ?? [];

@@ -17,7 +17,7 @@ interface Props {
   onRaise: (limit: string) => void;
 }
 
-/** Shows why the program failed, where, and possible fixes. */
+/** Shows why the program failed, at which position, and possible fixes. */
 export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const { paths, session } = useOpenAgent();
   const languageModel = useCapabilities().data?.languageModel;

@@ -13,7 +13,7 @@ import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
 import css from './TestsTab.module.css';
 
-/** Shows tests that were made from the input schema, and keeps those that the user picks. */
+/** Shows tests that the server made from the input schema, and adds those that the user selects. */
 export function GenerateTestsDialog() {
   const { id, name, fields, session } = useOpenAgent();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

@@ -27,7 +27,7 @@ import type { RunHandle } from './useRun';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** The last runs of this agent. A run can be opened, its input reused, and two runs compared. */
+/** Lists the last runs of this agent. The user can open a run, use its input again, and compare two runs. */
 export function HistoryTab({ run }: { run: RunHandle }) {
   const { name, session } = useOpenAgent();
   const runs = useRuns(name);
@@ -45,12 +45,12 @@ export function HistoryTab({ run }: { run: RunHandle }) {
       notify('failed', say.inputNotFetched(explain(error)));
     }
   };
-  // A third selection replaces the first.
+  // If the user selects a third run, it replaces the first.
   const choose = (runId: string, on: boolean): void =>
     setChosen((now) => (on ? [...now, runId].slice(-2) : now.filter((id) => id !== runId)));
 
   if (runs.isPending) return <Waiting shape="table" what={say.theRuns} retry />;
-  // Shown content stays if a refresh fails.
+  // If a refresh fails, the shown content stays.
   if (!runs.data)
     return <Empty actions={<Retry onRetry={() => void runs.refetch()} />}>{say.notLoaded(runs.error.message)}</Empty>;
   if (runs.data.length === 0) return <Empty actions={<StartButton />}>{say.noRunsYet}</Empty>;

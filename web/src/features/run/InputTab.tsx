@@ -14,7 +14,7 @@ import { defaultInput, type RunHandle } from './useRun';
 
 const rawId = 'input-as-json';
 
-/** The input of the run: a form from the schema, or JSON. */
+/** Edits the input of the run, either in a form that is made from the schema, or as JSON. */
 export function InputTab({ run }: { run: RunHandle }) {
   const agent = useOpenAgent();
   const { input, changeInput, problems, focusProblem, view } = run;
@@ -74,7 +74,7 @@ export function InputTab({ run }: { run: RunHandle }) {
   );
 }
 
-/** Lists the values of the input that have no field in the form. They are sent too. */
+/** Lists the values of the input that have no field in the form. The run receives them too. */
 function NotInSchema({ keys, onRemove }: { keys: string[]; onRemove: (key: string) => void }) {
   if (keys.length === 0) return null;
   return (
@@ -114,7 +114,7 @@ function Problems({ problems, summary }: { problems: FieldProblem[]; summary: st
   );
 }
 
-/** Returns the field of a pointer, or its closest ancestor with a field. */
+/** Returns the field at a pointer, or the closest enclosing field. */
 function nearest(pointer: string): HTMLElement | undefined {
   const parts = pointer.split('/');
   for (let n = parts.length; n > 0; n--) {

@@ -42,11 +42,11 @@ export function JsonInput({ id, text, wrong, schema, onEdit }: Props) {
           onEdit: (typed) => latest.current.onEdit(typed),
           onProblems: setProblems,
         });
-        // If the person was typing, the focus moves to the editor.
+        // If the user was typing in the plain field, the focus moves to the editor.
         if (typing) opened.focus(at);
         setEditor(opened);
       },
-      () => undefined, // the plain field stays
+      () => undefined, // the editor could not be loaded, so the plain field stays
     );
     return () => {
       gone = true;

@@ -10,7 +10,7 @@ import css from './JsonTree.module.css';
 import { step } from './shown';
 
 const page = 100;
-// Deeper levels start closed, so that a large result stays readable.
+// Deeper levels are closed at first, so that a large result is readable.
 const openTo = 3;
 
 /** Shows a JSON value as a tree. Long lists load in pages. */
@@ -88,7 +88,7 @@ function Branch({ label, value, path, depth }: BranchProps) {
   );
 }
 
-/** Visible while its line has the pointer or the focus. */
+/** The button is visible while its line has the pointer or the focus. */
 function CopyPath({ path }: { path: string }) {
   const copy = async (): Promise<void> => {
     if (await copyText(path)) notify('done', say.copied(path));

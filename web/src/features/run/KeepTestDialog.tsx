@@ -12,7 +12,7 @@ import { useTask } from '../../ui/useTask';
 import { useOpenAgent } from '../../agent/openAgent';
 import { reasonOf } from './editTest';
 
-/** Keeps the input and the answer of a run as a test of the draft. */
+/** Adds the input and the answer of a run as a test of the draft. */
 export function KeepTestDialog({ runId }: { runId: string }) {
   const { fields, session } = useOpenAgent();
   const tests = fields.tests ?? [];

@@ -9,7 +9,7 @@ import { hasEnded } from './history';
 import { latencyOf } from './latency';
 import css from './LatencyChart.module.css';
 
-/** Durations over time. A click opens a run; the table below lists the same runs. */
+/** Draws the durations of runs over time. A click opens a run. The table below lists the same runs. */
 export function LatencyChart({ runs }: { runs: RunSummary[] }) {
   const [, navigate] = useLocation();
   const found = latencyOf(runs.filter(hasEnded));

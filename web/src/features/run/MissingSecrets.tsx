@@ -9,7 +9,7 @@ import { SetSecretDialog } from '../../agent/SetSecretDialog';
 import { secretOf } from '../../agent/secretNames';
 import { StartButton } from './StartButton';
 
-/** Lists the missing secrets that prevented the run, each with a button to set it. */
+/** Lists the missing secrets because of which the run did not start, each with a button to set it. */
 export function MissingSecrets({ names }: { names: string[] }) {
   const { id, name: agent } = useOpenAgent();
   const { mayAnywhere } = useRights();

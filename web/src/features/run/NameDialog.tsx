@@ -4,13 +4,13 @@ import { TextField } from '../../ui/TextField';
 
 interface Props {
   say: { title: string; about: string; name: string; save: string; replace: string; isReplaced: string };
-  /** The names in use. */
+  /** The names that exist already. */
   taken: string[];
   onSave: (name: string) => void;
   onClose: () => void;
 }
 
-/** Asks for a name to save an item under. An item that already has the name is replaced. */
+/** Asks for the name under which an item is saved. The new item replaces an item with the same name. */
 export function NameDialog({ say, taken, onSave, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const name = typed.trim();

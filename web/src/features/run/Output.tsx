@@ -18,14 +18,14 @@ import { viewsOf, type View } from './views';
 const ChartView = lazy(() => import('./ChartView').then((m) => ({ default: m.ChartView })));
 const Markdown = lazy(() => import('../../ui/Markdown').then((m) => ({ default: m.Markdown })));
 
-/** The output of the program in the best view or the selected one. */
+/** Shows the output of the program in the view that the user selected, or else in the best view. */
 export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen }) {
   const { output, runId } = answer;
   const { fit, schema } = useFit(answer, open);
   const views = useMemo(() => viewsOf(output, schema), [output, schema]);
   const looks: Look[] = [...(views.length > 0 ? (['view'] as const) : []), ...looksOf(output)];
   const [chosen, setChosen] = useState<Look>();
-  // The views of the schema come first, then a picture. All other outputs open as a tree.
+  // The views that the schema names come first, then a picture. All other outputs are shown as a tree.
   const first = views.length > 0 ? 'view' : looks.includes('image') ? 'image' : 'tree';
   const look = chosen !== undefined && looks.includes(chosen) ? chosen : first;
   const json = (): string => stringifyJson(output, 2);
@@ -87,7 +87,7 @@ const Formatted = ({ text }: { text: string }) => (
   </Suspense>
 );
 
-/** Shows one part of the output in the form that its schema selects. */
+/** Shows one part of the output in the view that its schema names. */
 function AsAsked({ view }: { view: View }) {
   switch (view.kind) {
     case 'markdown':

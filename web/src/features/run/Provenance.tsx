@@ -10,14 +10,14 @@ import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import css from './ResultTab.module.css';
 
-/** The digests of a run, to copy and to check against the server's data. */
+/** Shows the digests of a run. The user can copy them and check them against the server's data. */
 export function Provenance({ answer }: { answer: RunAnswer }) {
   const { provenance, runId } = answer;
   const [findings, setFindings] = useState<Finding[]>();
   const task = useTask();
   const verify = (): void =>
     task.run(async () => {
-      // The code that computes digests is loaded by this button.
+      // This button loads the code that computes digests.
       const { verifyRun } = await import('../../provenance/verify');
       setFindings(await verifyRun(answer));
     });
@@ -73,7 +73,7 @@ function Verdict({ findings }: { findings: Finding[] }) {
 interface FactProps {
   label: string;
   value: Json | undefined;
-  /** Adds a copy button. Without it the value is short and plain. */
+  /** The text for a copy button. Without it, the value is short and has no button. */
   copy?: string;
   finding?: Finding | undefined;
 }
@@ -113,7 +113,9 @@ function Mark({ finding: { state, why } }: { finding: Finding }) {
   );
 }
 
-/** The start of a hash, enough to compare. The tooltip and Copy have the whole hash. */
+/**
+ * Shows the start of a hash, which is enough for a comparison. The tooltip and the copy button contain the whole hash.
+ */
 function short(value: string): string {
   const hash = /^(sha256:)?([0-9a-f]{64})$/.exec(value)?.[2];
   return hash === undefined ? value : `${hash.slice(0, 12)}…`;

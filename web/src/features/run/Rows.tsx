@@ -10,7 +10,7 @@ import { csvOf, sortedRows, type Order } from './table';
 
 const most = 500;
 
-/** A table whose columns sort on a click: ascending, descending, as returned. */
+/** Shows a table. Each click on the title of a column changes its order: ascending, descending, as returned. */
 export function Rows({ table: { path, value } }: { table: Named<Table> }) {
   const [order, setOrder] = useState<Order>();
   const { columns, rows } = value;

@@ -5,7 +5,7 @@ import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
 import { timesOf } from './times';
 
-/** The timing and provenance of a run. */
+/** Shows the timing and the provenance of a run. */
 export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLimit?: number | undefined }) {
   const { metrics, exitCode } = answer;
   const times = timesOf(metrics);
@@ -45,7 +45,7 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
   );
 }
 
-/** Where the program ran, and why there. */
+/** Shows which runtime executed the program, and why. */
 function Place({ answer: { route, provenance } }: { answer: RunAnswer }) {
   if (route === undefined || route.rule === '') return null;
   return (
@@ -57,7 +57,7 @@ function Place({ answer: { route, provenance } }: { answer: RunAnswer }) {
   );
 }
 
-/** The reason in the record, unless the rule needs plainer words. */
+/** Returns the reason in the record. For some rules it returns a simpler text. */
 function whyText({ rule, reason }: Route): string {
   if (rule === 'explicit') return say.named;
   return rule === 'local' ? reason.replace(/^No other rule decides\./, say.noOtherRule) : reason;
@@ -77,11 +77,12 @@ function Part({ look, label, about, time }: { look: PartLook; label: string; abo
   );
 }
 
-/** The list below names the parts, so the bar is hidden from screen readers. */
+/** The bar is hidden from screen readers, because the list below contains the same parts. */
 function TimeBar({ metrics: { queuedMs, startMs, runMs, totalMs } }: { metrics: Metrics }) {
   const parts = { queued: queuedMs, start: startMs, run: runMs, rest: 0 };
   parts.rest = Math.max(0, totalMs - queuedMs - startMs - runMs);
-  // In microseconds, because flexbox leaves space empty if the growth factors add up to less than 1.
+  // The values are in microseconds. If the growth factors add up to less than 1, flexbox leaves a part of the bar
+  // empty.
   return (
     <div className={css.time} aria-hidden>
       {(['queued', 'start', 'run', 'rest'] as const).map((part) => (

@@ -33,13 +33,16 @@ import { finalStatus } from '../../agent/runStatus';
 import { stateText } from './runState';
 import css from './RunPage.module.css';
 
-/** The page of one run by ID, also for code without an agent: input, output, logs and resources. */
+/**
+ * Shows the page of one run by its ID: input, output, logs and resources. The run may be one of inline code, without an
+ * agent.
+ */
 export function RunPage({ id }: { id: string }) {
   const [, navigate] = useLocation();
   const [controller] = useState(() => new RunController());
   const view = useSyncExternalStore(controller.subscribe, controller.get);
   const found = useQuery({ queryKey: keys.run(id), queryFn: () => getRun(id) });
-  // Shown content stays if a refresh fails.
+  // If a refresh fails, the shown content stays.
   const there = found.data !== undefined;
   useEffect(() => {
     if (there) void controller.attach(id);
@@ -127,15 +130,18 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-/** What the program printed, as high as its lines. A program that printed nothing needs no console. */
+/**
+ * Shows the output streams of the program, with a height that fits their lines. A program without such output has no
+ * console.
+ */
 function Printed({ controller, running }: { controller: RunController; running: boolean }) {
   const { ring } = controller;
   const stream = useSyncExternalStore(controller.subscribe, controller.get).stream;
   useSyncExternalStore(ring.subscribe, ring.getChanges);
   const lines = ring.length;
-  const [printed, setPrinted] = useState(false); // it stays true when a person clears the console
+  const [printed, setPrinted] = useState(false); // the value stays true if the user clears the console
   if (lines > 0 && !printed) setPrinted(true);
-  // Whether it printed something is known when its events were read.
+  // Whether the program printed something is known only after its events were read.
   if (!printed && !running && stream !== 'ended' && stream !== 'reconnecting') return null;
   return (
     <section aria-label={say.console} className={css.printed}>
@@ -153,7 +159,7 @@ function Printed({ controller, running }: { controller: RunController; running: 
 
 const mostHeight = 320;
 
-/** A finished run is shown at once; only its logs are still loading. */
+/** A finished run is shown immediately. Only its logs are still being loaded. */
 function ended(run: Run | undefined): RunState | undefined {
   return run && hasEnded(run) ? { kind: 'done', runId: run.runId, answer: run } : undefined;
 }
@@ -161,7 +167,7 @@ function ended(run: Run | undefined): RunState | undefined {
 const titleOf = ({ provenance, language }: Run): string =>
   provenance.agent === undefined || provenance.agent === '' ? say.inlineRun(language) : say.runOf(provenance.agent);
 
-/** When, by whom and of which program. */
+/** Shows the time, the person and the program of the run. */
 function About({ run }: { run: Run }) {
   return (
     <dl className={css.about} aria-label={say.facts}>

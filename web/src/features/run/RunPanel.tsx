@@ -76,7 +76,7 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
   );
 }
 
-/** The deprecation of the shown version. */
+/** Shows the deprecation of the version on the screen. */
 function Deprecated({ reason, successor }: { reason: string; successor: string }) {
   const { name, version } = readRef(successor);
   return (
@@ -152,7 +152,7 @@ function useElapsed(since: number | undefined): number {
   return since === undefined ? 0 : Math.max(0, now - since);
 }
 
-/** Marks the console tab when output arrives while another tab is open. */
+/** Marks the console tab when the program prints something while another tab is open. */
 function Unread({ ring, shown }: { ring: Ring; shown: boolean }) {
   const changes = useSyncExternalStore(ring.subscribe, ring.getChanges);
   const [seen, setSeen] = useState(changes);

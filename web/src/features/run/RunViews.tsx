@@ -11,7 +11,7 @@ interface Props {
   onOpen: (state: RunsState) => void;
 }
 
-/** The views that every person has. */
+/** The views that exist for every user. */
 const ready: { name: string; state: RunsState }[] = [
   { name: say.failedToday, state: { status: 'failed', range: '24h' } },
   { name: say.timedOutThisWeek, state: { status: 'timed_out', range: '7d' } },
@@ -20,7 +20,7 @@ const ready: { name: string; state: RunsState }[] = [
 
 const queryOf = (state: RunsState): string => runsUrl(state).split('?')[1] ?? '';
 
-/** Named filters of the run list: open one, save the current one, delete one. */
+/** Lists named filters of the run list. The user can open, save and delete a filter. */
 export function RunViews({ state, onOpen }: Props) {
   const views = useRunViews();
   const [naming, setNaming] = useState(false);

@@ -23,7 +23,7 @@ import css from './RunsPage.module.css';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** All runs of the workspace, newest first. */
+/** Lists all runs of the workspace, newest first. */
 export function RunsPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -41,7 +41,8 @@ function Runs() {
   const state = readRuns(useSearch());
   const [, navigate] = useLocation();
   const now = useNow();
-  // The start of the range is fixed while the filter stays, so that its pages are of one list.
+  // The start of the time range does not change until the user changes the filter, so that all pages belong to one
+  // list.
   const [since, setSince] = useState(() => ({ range: state.range, at: sinceOf(state, now) }));
   if (since.range !== state.range) setSince({ range: state.range, at: sinceOf(state, now) });
   const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: since.at });
@@ -118,7 +119,7 @@ function Runs() {
   );
 }
 
-/** The filter by agent applies while a person types. The agents of the workspace are offered. */
+/** The filter by agent applies while the user types. The field suggests the agents of the workspace. */
 function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) => void }) {
   const typed = useTypedSearch(agent, onSet);
   const agents = useAgentListing({ order: 'updated' });
@@ -148,7 +149,7 @@ function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) =>
 function Found({ runs, now, more }: { runs: RunSummary[]; now: number; more: boolean }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const [comparing, setComparing] = useState(false);
-  // A third selection replaces the first.
+  // If the user selects a third run, it replaces the first.
   const choose = (runId: string, on: boolean): void =>
     setChosen((before) => (on ? [...before, runId].slice(-2) : before.filter((id) => id !== runId)));
   const [older, newer] = runs.filter(({ runId }) => chosen.includes(runId)).reverse();

@@ -17,11 +17,11 @@ interface Props {
   now: number;
   chosen: string[];
   onChoose: (runId: string, on: boolean) => void;
-  /** Whether older runs are not loaded. The order is of the loaded ones. */
+  /** Whether older runs exist that are not loaded. The table sorts only the loaded runs. */
   more: boolean;
 }
 
-/** Runs as rows: state and error, program, input, person, duration and time. */
+/** Shows runs as rows: state and error, program, input, person, duration and time. */
 export function RunsTable({ runs, now, chosen, onChoose, more }: Props) {
   const [order, setOrder] = useState<Order>(newestFirst);
   const sort = (column: string): void => setOrder((before) => nextOrder(before, column));

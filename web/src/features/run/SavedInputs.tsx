@@ -14,7 +14,7 @@ interface Props {
   onLoad: (value: Json) => void;
 }
 
-/** Named inputs of the agent: load one, save the current one, delete one. */
+/** Lists named inputs of the agent. The user can load, save and delete an input. */
 export function SavedInputs({ input, onLoad }: Props) {
   const { about, session } = useOpenAgent();
   const saved = savedInputs(about.metadata);

@@ -6,7 +6,7 @@ import { startButton as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useUnreachable } from '../../agent/useUnreachable';
 
-/** Starts the program, or shows why it cannot start. */
+/** Shows a button that starts the program, or the reason why the program cannot start. */
 export function StartButton({ wording = say.run }: { wording?: string }) {
   const { may, why } = useRights();
   const unreachable = useUnreachable();

@@ -12,7 +12,7 @@ import { StartButton } from './StartButton';
 import css from './TestsTab.module.css';
 import type { TestsHandle } from './useTests';
 
-/** The tests of the agent with their results. */
+/** Shows the tests of the agent with their results. */
 export function TestsTab({ handle }: { handle: TestsHandle }) {
   const { tests, results, busy, fault, run, change } = handle;
   const more = change && (
@@ -122,7 +122,7 @@ function Row({ test, result, busy, onRun, onUpdate, onEdit, onRemove }: RowProps
   );
 }
 
-/** A value in one line; the tooltip has all of it. */
+/** Shows a value in one line. The tooltip contains the whole value. */
 function Short({ label, text }: { label: string; text: string }) {
   return (
     <span className={css.short} title={text}>

@@ -1,4 +1,5 @@
-// The state of one run on screen: starting, queued, running or done. Its output goes to the ring.
+// Controls the run that is on the screen, which is starting, queued, running or done. It writes the run's output to the
+// ring buffer.
 import { ApiError, explain, isMissing } from '../../api/http';
 import { followRun, type StreamState } from '../../api/stream';
 import type { FieldProblem, RunAnswer, RunEvent, RunStatus } from '../../api/types';
@@ -9,7 +10,7 @@ import { controller as say } from '../../texts/run';
 export type RunState =
   | { kind: 'idle' }
   | { kind: 'starting' }
-  /** With the names of missing secrets, or of the budget that is used up, if they are the reason. */
+  /** The run was refused. If secrets are missing or a budget is used up, the state contains their names. */
   | { kind: 'refused'; message: string; fields: FieldProblem[]; secrets: string[]; budget: UsedBudget | undefined }
   | { kind: 'queued'; runId: string; position: number | undefined }
   | { kind: 'running'; runId: string; since: number }
@@ -28,24 +29,24 @@ export interface RunView {
   stopping: boolean;
 }
 
-/** Returns the secrets that the refusal reports as missing. */
+/** Returns the secrets that are missing, according to the server's error. */
 function secretsOf(error: unknown): string[] {
   const names = error instanceof ApiError ? error.problem['secrets'] : undefined;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
-/** The budget that refused a run. */
+/** The budget because of which a run was refused. */
 export interface UsedBudget {
   name: string;
   meter: string;
   amount: number;
   used: number;
-  /** The currency, for costs. */
+  /** The currency, if the budget limits costs. */
   unit: string;
   until: string;
 }
 
-/** Returns the budget that the refusal reports as used up. */
+/** Returns the budget that is used up, according to the server's error. */
 function budgetOf(error: unknown): UsedBudget | undefined {
   if (!(error instanceof ApiError) || error.code !== 'budget_exceeded') return undefined;
   const { budget, meter, amount, used, unit, until } = error.problem;
@@ -54,7 +55,10 @@ function budgetOf(error: unknown): UsedBudget | undefined {
   return { name: budget, meter, amount: Number(amount), used: Number(used), unit, until };
 }
 
-/** Without an answer of the server the stream is tried: it waits for the server. */
+/**
+ * Whether a run belongs to an agent. The result is also true if the server does not answer, because the stream waits
+ * for the server.
+ */
 async function isRunOf(runId: string, agentId: string): Promise<boolean> {
   try {
     const { metadata } = await getRun(runId);
@@ -81,8 +85,8 @@ export class RunController {
   };
 
   /**
-   * Starts a run by `begin` and clears the previous one. Resolves to its ID, or undefined if it was refused or is
-   * no longer shown.
+   * Starts a run with `begin` and clears the previous run. Resolves to the ID of the run. Resolves to undefined if the
+   * run was refused or is no longer on the screen.
    */
   async start(begin: () => Promise<{ runId: string }>): Promise<string | undefined> {
     const turn = this.reset();
@@ -99,14 +103,14 @@ export class RunController {
   }
 
   /**
-   * Shows an earlier run from its first event. Returns false and shows nothing if the run does not exist or belongs to another
-   * agent.
+   * Shows an earlier run from its first event. If the run does not exist or belongs to another agent, it returns false
+   * and shows nothing.
    */
   async attach(runId: string, agentId?: string): Promise<boolean> {
     const turn = this.reset();
     this.update({ run: { kind: 'queued', runId, position: undefined } });
     const found = agentId === undefined || (await isRunOf(runId, agentId));
-    if (turn !== this.turn) return true; // something else is shown by now
+    if (turn !== this.turn) return true; // another run is on the screen now
     if (found) this.follow(runId);
     else this.update({ run: { kind: 'idle' } });
     return found;
@@ -132,7 +136,7 @@ export class RunController {
     }
   }
 
-  /** Stops following. The run itself continues. */
+  /** Stops following the run. The run itself continues. */
   detach(): void {
     this.turn++;
     this.unfollow();
@@ -165,7 +169,7 @@ export class RunController {
         change.stopping = false;
       }
     }
-    // Output changes only the ring buffer, whose listeners are notified separately.
+    // Output changes only the ring buffer, which notifies its listeners separately.
     if (Object.keys(change).length > 0) this.update(change);
   }
 

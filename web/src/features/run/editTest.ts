@@ -1,4 +1,4 @@
-// A test as a person types it.
+// Contains the texts of a test while the user edits it.
 import { isObject, parseJson, stringifyJson, type Json } from '../../api/json';
 import type { JsonSchema, Test } from '../../api/types';
 import type { SaveState } from '../../draft/session';
@@ -28,7 +28,7 @@ export function jsonOf(typed: string): Json | undefined {
   }
 }
 
-/** Returns the texts of a test, or those of a new one whose name is free. */
+/** Returns the texts of a test. For a new test it returns initial texts with a free name. */
 export function typedOf(test: Test | undefined, tests: readonly Test[]): Typed {
   let n = tests.length + 1;
   while (tests.some((t) => t.name === say.nameOf(n))) n++;
@@ -45,7 +45,7 @@ export function typedOf(test: Test | undefined, tests: readonly Test[]): Typed {
   };
 }
 
-/** Says why the JSON of an expectation is wrong, or undefined. */
+/** Returns the reason why the JSON of an expectation is wrong, or undefined. */
 export function wrongOf(kind: Typed['kind'], typed: string): string | undefined {
   const found = jsonOf(typed);
   if (found === undefined) return say.notJson;
@@ -67,7 +67,10 @@ function expectationOf(typed: Typed): Test['expect'] | undefined {
 const parts = (list: string, by: string): string[] =>
   list.split(by).flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 
-/** Returns the typed test, or undefined while a part is not valid. Its source stays that of the test before. */
+/**
+ * Returns the test that the texts describe, or undefined if a part is not valid. The source of the test does not
+ * change.
+ */
 export function testOf(typed: Typed, before: Test | undefined): Test | undefined {
   const input = jsonOf(typed.input);
   const expect = expectationOf(typed);
@@ -85,7 +88,7 @@ export function testOf(typed: Typed, before: Test | undefined): Test | undefined
   };
 }
 
-/** Says why a draft with other tests was not saved, with the names of the wrong fields. */
+/** Returns the reason why a draft with changed tests was not saved, with the labels of the wrong fields. */
 export function reasonOf(save: SaveState): string {
   if (save.kind !== 'refused') return say.notSaved;
   const fields = save.fields.map(({ pointer, message }) => `${pointer.replace(/^\/tests\/\d+\//, '')} ${message}`);

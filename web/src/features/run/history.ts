@@ -1,4 +1,4 @@
-// Statistics and filters of the run history.
+// Computes statistics and filters for the history of runs.
 import type { RunStatus, RunSummary } from '../../api/types';
 import { history as say } from '../../texts/run';
 
@@ -28,7 +28,7 @@ export function median(values: number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** A text for the bars of the sparkline. */
+/** Describes the bars of the sparkline as text. */
 export function sparkWords(runs: RunSummary[]): string {
   const failed = runs.filter((run) => run.status !== 'succeeded').length;
   return say.bars(runs.length, failed, median(runs.map((r) => r.totalMs)));

@@ -1,9 +1,9 @@
-// The durations of runs over time, as points in a picture with a logarithmic scale.
+// Computes the positions of a chart of durations over time. The scale of the durations is logarithmic.
 import type { RunSummary } from '../../api/types';
 
 export interface Point {
   run: RunSummary;
-  /** Percent of the width and of the height. */
+  /** The position in percent of the width and of the height. */
   x: number;
   y: number;
 }
@@ -14,18 +14,18 @@ export interface Latency {
   medianY: number;
   p95Ms: number;
   failed: number;
-  /** Times of the oldest and the newest run. */
+  /** The times of the oldest and the newest run. */
   from: string;
   to: string;
 }
 
-/** The smallest value that at least this share of the values does not exceed. */
+/** Returns a percentile: the smallest value such that at least the given share of the values is not larger. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
-/** Returns the picture of at least two finished runs. */
+/** Returns the chart of finished runs. It needs at least two. */
 export function latencyOf(runs: readonly RunSummary[]): Latency | undefined {
   const times = runs.map((run) => Date.parse(run.createdAt));
   if (runs.length < 2) return undefined;

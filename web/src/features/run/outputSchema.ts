@@ -6,20 +6,29 @@ import { getAgent, getVersion } from '../../api/verbs';
 import { pinnedOf } from '../../state/urlState';
 import { check } from '../../schema/validate';
 
-/** The version on screen, which may be the one that ran. Without a number it is the draft. */
+/** The version on the screen, which may be the version that ran. An undefined number means the draft. */
 export interface OnScreen {
   id: string;
   version: string | undefined;
   outputSchema: JsonSchema;
 }
 
-/** Whether the output matches the current schema, or matched the schema at the time of the run if it may differ. */
+/**
+ * Whether the output fits the current schema. If the schema may have changed, the value says whether the output fitted
+ * the schema at the time of the run.
+ */
 export type Fit = 'passed' | 'failed' | 'passedThen' | 'failedThen' | undefined;
 
-/** The owner of the schema: the version that ran, a draft that may have changed since, or the draft at load time. */
+/**
+ * The source of the schema: the version that ran, a draft that may have changed since the run, or the draft at the time
+ * of loading.
+ */
 export type Whose = 'version' | 'draft' | 'changedDraft';
 
-/** The schema of the output, and whether the output fits it; no fit if the schema has no constraint. */
+/**
+ * Returns the schema of the output, and whether the output fits the schema. The second value is undefined if the schema
+ * has no constraints.
+ */
 export function useFit(
   { output, validation, provenance, metadata }: RunAnswer,
   now: OnScreen | undefined,
@@ -39,7 +48,7 @@ export function useFit(
     staleTime: Infinity,
   });
   const schema = known ?? found.data;
-  const inline = agent === ''; // the schema of that time is not stored
+  const inline = agent === ''; // the schema at the time of the run is not stored
   const whose = pinned !== undefined || inline ? 'version' : known === first ? 'draft' : 'changedDraft';
   const fit = useMemo(
     () => (found.isLoading ? undefined : fitOf(validation.output, output, schema, whose)),
@@ -49,8 +58,8 @@ export function useFit(
 }
 
 /**
- * The server checked the output against the schema of that time. A draft's old schema is not stored, so the current
- * one is checked too.
+ * The server has checked the output against the schema at the time of the run. It does not store old schemas of drafts,
+ * so the output is also checked against the current schema.
  */
 export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefined, whose: Whose): Fit {
   if (verdict !== 'passed' && verdict !== 'failed') return undefined;
@@ -59,10 +68,10 @@ export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefi
   const now = asks ? (check(output, schema).length === 0 ? 'passed' : 'failed') : undefined;
   if (now === verdict || whose === 'changedDraft') return now;
   if (verdict === 'failed') return 'failedThen';
-  return asks ? 'passedThen' : undefined; // without constraints now, there may have been none then
+  return asks ? 'passedThen' : undefined; // the current schema has no constraints, and the schema at the time of the run may have had none
 }
 
-/** Whether a schema has constraints. Every value matches a schema without any. */
+/** Whether a schema has constraints. Every value fits a schema without constraints. */
 export const asksForSomething = (schema: JsonSchema | undefined): schema is JsonSchema =>
   isObject(schema) ? Object.keys(schema).some((key) => !words.includes(key)) : schema === false;
 

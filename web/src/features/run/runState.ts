@@ -23,7 +23,7 @@ export function stateText(run: RunState, elapsed: number): { text: string; look:
   }
 }
 
-/** Returns the limit setting that an error type names, if the configuration panel shows it. */
+/** Returns the limit setting that belongs to an error type, if the configuration panel shows the setting. */
 export function limitOf(type: string): string | undefined {
   const limits: Record<string, string> = {
     timeout: 'timeoutMs',

@@ -1,4 +1,4 @@
-// The order of the list of runs.
+// Sorts the list of runs.
 import { finalStatus } from '../../agent/runStatus';
 import type { RunSummary } from '../../api/types';
 import { ordered, type Order } from '../../ui/tableOrder';
@@ -14,13 +14,16 @@ const columns: Record<string, (run: RunSummary) => string | number> = {
   when: ({ createdAt }) => Date.parse(createdAt),
 };
 
-/** The slowest and the newest runs come first, names in the order of the alphabet. A second click turns the order. */
+/**
+ * The first click on a column puts the slowest or newest runs first, and sorts names alphabetically. A second click
+ * reverses the order.
+ */
 export const nextOrder = (order: Order, column: string): Order => ({
   column,
   descending: order.column === column ? !order.descending : column === 'time' || column === 'when',
 });
 
-/** The loaded runs in an order. They come newest first. */
+/** Returns the loaded runs in an order. The argument is sorted by time, newest first. */
 export const sortedRuns = (runs: readonly RunSummary[], order: Order): readonly RunSummary[] =>
   order.column === newestFirst.column && order.descending
     ? runs

@@ -1,4 +1,4 @@
-// The filters of the run list in the address.
+// Reads and writes the filters of the run list in the URL.
 import type { RunStatus } from '../../api/types';
 
 export interface RunsState {
@@ -45,7 +45,7 @@ export function runsUrl(state: RunsState): string {
   return query === '' ? '/runs' : `/runs?${query}`;
 }
 
-/** The start of a time range in the API's format. */
+/** Returns the start of a time range in the format of the API. */
 export function sinceOf({ range }: RunsState, now: number): string {
   const known = ranges.find((r) => r.range === range);
   return known ? new Date(now - known.ms).toISOString() : '';

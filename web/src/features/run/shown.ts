@@ -1,4 +1,5 @@
-// The views of an output: always a tree; also tables, pictures or text if it contains any.
+// Determines the views of an output. There is always a tree. Tables, pictures and texts are added if the output
+// contains them.
 import { isObject, rawNumber, type Json } from '../../api/json';
 
 export type Look = 'view' | 'tree' | 'table' | 'image' | 'text' | 'markdown';
@@ -14,10 +15,10 @@ export interface Table {
 }
 
 const mostColumns = 24;
-// Allowed picture formats, which cannot contain scripts. Other formats are shown as text.
+// The allowed picture formats, which cannot contain scripts. Pictures in other formats are shown as text.
 const picture = /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/=]+$/;
 
-/** The output itself, and the direct properties of an object. */
+/** Returns the output itself, and the direct properties of an object. */
 function parts(output: Json): Named<Json>[] {
   const whole = [{ path: '$', value: output }];
   if (!isObject(output)) return whole;
@@ -33,7 +34,7 @@ export const imagesOf = (output: Json): Named<string>[] => textsLike(output, (te
 export const textsOf = (output: Json): Named<string>[] =>
   textsLike(output, (text) => text.includes('\n') && !picture.test(text));
 
-/** Texts of several lines with a heading, a list, a fence or bold words. */
+/** Whether a text looks like Markdown: it has several lines, and a heading, a list, a fence or bold words. */
 export const formattedOf = (output: Json): Named<string>[] =>
   textsOf(output).filter(({ value }) => /^(#{1,6} |[-*] |\d+\. |```)|\*\*\S/m.test(value));
 

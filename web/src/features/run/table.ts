@@ -9,7 +9,7 @@ export interface Order {
 
 const texts = new Intl.Collator('en', { numeric: true });
 
-/** Numbers come before texts. Equal rows keep their order. */
+/** Numbers come before texts. Rows with equal values keep their order. */
 export function sortedRows(rows: Json[][], order: Order | undefined): Json[][] {
   if (!order) return rows;
   const by = (row: Json[]): Json => row[order.column] ?? null;
@@ -29,7 +29,7 @@ function numberIn(value: Json): number | undefined {
   return typeof value === 'number' ? value : text === undefined ? undefined : Number(text);
 }
 
-/** RFC 4180. A text that a spreadsheet would treat as a formula gets an apostrophe. */
+/** Writes CSV according to RFC 4180. If a spreadsheet would treat a text as a formula, the text gets an apostrophe. */
 export function csvOf({ columns, rows }: Table): string {
   const lines = [columns, ...rows.map((row) => row.map((cell) => field(cell)))];
   return lines.map((line, n) => (n === 0 ? line.map(field) : line).join(',')).join('\r\n') + '\r\n';

@@ -1,4 +1,4 @@
-// The timing of a run in one unit, rounded so that the parts add up to the shown total.
+// Computes the timing of a run in one unit. The values are rounded so that the parts add up to the shown total.
 import type { Metrics } from '../../api/types';
 import { measured } from '../../texts/format';
 
@@ -9,7 +9,7 @@ type Spent = Pick<Metrics, 'queuedMs' | 'startMs' | 'runMs' | 'totalMs'>;
 
 export function timesOf({ queuedMs, startMs, runMs, totalMs }: Spent): Times {
   const { step, text } = scaleOf(totalMs);
-  // The running sums are rounded and the parts are their differences, so no rest remains.
+  // The sums are rounded, and each part is a difference of two sums. So the parts add up exactly.
   const until = (ms: number): number => Math.round(Math.min(ms, totalMs) / step);
   const marks = [0, until(queuedMs), until(queuedMs + startMs), until(queuedMs + startMs + runMs), until(totalMs)];
   const part = (n: number): number => ((marks[n] ?? 0) - (marks[n - 1] ?? 0)) * step;

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const step = 15_000;
 
-/** The time, updated every few seconds, so that "2 min ago" stays true. */
+/** Returns the current time. It is updated every few seconds, so that texts such as "2 min ago" stay correct. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

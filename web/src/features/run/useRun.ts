@@ -1,4 +1,4 @@
-// The run of the open agent: its input, its controller and the reaction of the screen.
+// Manages the run of the open agent: its input, its controller, and the changes of the screen.
 import {
   useCallback,
   useEffect,
@@ -30,20 +30,20 @@ export interface RunHandle {
   view: RunView;
   input: InputState;
   changeInput: (action: InputAction) => void;
-  /** Errors of the input. They appear after the first attempt and stay until they are fixed. */
+  /** Errors in the input. They appear after the first attempt to start a run, and disappear when they are fixed. */
   problems: FieldProblem[];
   start: () => void;
-  /** Runs with another input than that of the form. */
+  /** Starts a run with the given input instead of the input in the form. */
   startWith: (input: Json) => void;
-  /** Repeats the last run; undefined if there is none. */
+  /** Repeats the last run; undefined if there is no last run. */
   again: (() => void) | undefined;
   stop: () => void;
   open: (runId: string) => void;
   showInput: () => void;
-  /** The limits of the shown run; unknown for runs from the history. */
+  /** The limits of the run on the screen; undefined for a run from the history. */
   memoryLimit: number | undefined;
   busy: boolean;
-  /** Increases when the first invalid field should get the focus. */
+  /** Increases each time that the first invalid field should get the focus. */
   focusProblem: number;
 }
 
@@ -141,7 +141,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   );
   const stop = useCallback(() => void controller.stop(), [controller]);
 
-  // A link can name a run, which is shown from its first event.
+  // The URL may contain a run, which is shown from its first event.
   const [linked] = useState(shownRun);
   useEffect(() => {
     if (linked !== undefined) void attach(linked);
@@ -184,7 +184,7 @@ const fieldsOf = (controller: RunController): number => {
   return run.kind === 'refused' ? run.fields.length : 0;
 };
 
-/** The run uses the draft on screen, so unsaved edits are saved first. */
+/** The run uses the draft on the screen, so unsaved edits are saved first. */
 function begin(
   controller: RunController,
   { name, version, session }: OpenAgent,
@@ -199,7 +199,9 @@ function begin(
 
 const unsaved: Record<string, string> = say;
 
-/** The last input of this browser, else the first that is saved with the agent. */
+/**
+ * Returns the last input in this browser. If there is none, it returns the first input that is saved with the agent.
+ */
 function firstInput({ id, about, fields }: OpenAgent): InputState {
   const kept = rememberedInput(id) ?? Object.values(savedInputs(about.metadata))[0];
   if (kept === undefined) return startInput(fields.inputSchema);

@@ -1,4 +1,4 @@
-// The tests of the open agent and their last results.
+// Manages the tests of the open agent and their last results.
 import { useState } from 'react';
 import { explain } from '../../api/http';
 import type { Test, TestResult } from '../../api/types';
@@ -12,15 +12,15 @@ export interface TestsHandle {
   tests: readonly Test[];
   results: ReadonlyMap<string, TestResult>;
   busy: boolean;
-  /** Why the tests could not be run. */
+  /** The reason why the tests could not be run. */
   fault: string | undefined;
-  /** Runs the tests with these names, or all. */
+  /** Runs the tests with the given names, or all tests. */
   run: (names: string[]) => void;
   /** Replaces the tests of the draft; undefined for a version. */
   change: ((tests: Test[]) => void) | undefined;
 }
 
-/** The parts of a test that its result depends on. */
+/** Returns the parts of a test on which its result depends. */
 const caseOf = ({ input, expect, ignore }: Test): string => stringifyJson([input, expect, ignore ?? []]);
 
 interface Ran {
@@ -69,7 +69,7 @@ export function useTests(): TestsHandle {
       notify('done', say.removed(removed.name), { label: say.undo, run: () => session?.editDraft({ tests: before }) });
   };
   const tests = fields.tests ?? [];
-  const current = new Map<string, TestResult>(); // without those of tests that were edited since
+  const current = new Map<string, TestResult>(); // omits the results of tests that were edited since then
   for (const test of tests) {
     const ran = results.get(test.name);
     if (ran?.of === caseOf(test)) current.set(test.name, ran.result);

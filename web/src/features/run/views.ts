@@ -1,4 +1,4 @@
-// The views that an output schema asks for with "x-view": Markdown, a table or a chart.
+// Reads the views that an output schema requests with "x-view": Markdown, a table or a chart.
 import { isObject, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { views as say } from '../../texts/run';
@@ -10,7 +10,7 @@ const chartKinds: readonly ChartKind[] = ['line', 'area', 'bar', 'scatter'];
 export interface Chart {
   kind: ChartKind;
   x: string;
-  /** Numbers, seconds since 1970, or the positions of the labels. */
+  /** The values are numbers, seconds since 1970, or positions of labels. */
   xs: number[];
   scale: 'number' | 'time' | 'label';
   labels: string[];
@@ -26,7 +26,7 @@ export type View = { path: string } & (
 
 const mostPoints = 10_000;
 
-/** Returns the views of the output itself and of its properties, in the order of the schema. */
+/** Returns the views of the output and of its properties, in the order of the schema. */
 export function viewsOf(output: Json, schema: JsonSchema | undefined): View[] {
   if (!isObject(schema)) return [];
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -84,7 +84,7 @@ function axisOf(values: Json[]): Pick<Chart, 'xs' | 'scale' | 'labels'> {
   return { xs: labels.map((_, i) => i), scale: 'label', labels };
 }
 
-/** Lines need ascending positions. */
+/** A line needs ascending positions. */
 function sorted(chart: Chart): Chart {
   const order = chart.xs.map((x, i) => ({ x, i })).sort((a, b) => a.x - b.x);
   return {

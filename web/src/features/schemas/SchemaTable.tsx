@@ -32,11 +32,11 @@ interface Props {
 export function SchemaTable({ which, schema, rows, onChange }: Props) {
   const [removals, setRemovals] = useState(0);
   const adds = useRef<HTMLButtonElement>(null);
-  // Removing the last row removes the focused button, so the focus moves.
+  // The focused button disappears with the last row, so the focus moves.
   useLayoutEffect(() => {
     if (removals > 0 && document.activeElement === document.body) adds.current?.focus();
   }, [removals]);
-  // A new row has the focus, so that its name can be typed at once.
+  // A new row gets the focus, so that the user can type its name immediately.
   const scroll = useRef<HTMLDivElement>(null);
   const added = useRef(false);
   useLayoutEffect(() => {
@@ -83,7 +83,7 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
           </tr>
         </thead>
         {rows.map((row, i) => (
-          // Keyed by position, so that a renamed row keeps the focus.
+          // The key is the position, so that a row keeps the focus when the user renames it.
           <Row
             key={i}
             row={row}
@@ -103,7 +103,7 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
 interface RowProps {
   row: SchemaRow;
   taken: string[];
-  /** Increases when rows change positions. Unfinished text of the old rows is then dropped. */
+  /** Increases when rows change their positions. Then unfinished text of the old rows is discarded. */
   removals: number;
   schema: JsonSchema;
   onChange: Props['onChange'];
@@ -193,7 +193,7 @@ function Row({ row, taken, removals, schema, onChange, onRemove }: RowProps) {
   );
 }
 
-/** A name reaches the schema when it is free; other typed text stays in the field. */
+/** A name is copied to the schema when it is free. Other typed text stays in the field. */
 function NameCell({
   name,
   taken,
@@ -224,7 +224,7 @@ function NameCell({
   );
 }
 
-/** The default of a text is typed as is, any other as JSON. */
+/** The user types the default of a text as plain text, and any other default as JSON. */
 function DefaultCell({ row, onSay }: { row: SchemaRow; onSay: ((to: Json | undefined) => void) | undefined }) {
   const { name, type, initial } = row;
   const value = initial === '' ? undefined : parseJson(initial);
@@ -258,7 +258,7 @@ function readDefault(text: string, type: RowType): { value: Json | undefined } |
   }
 }
 
-/** The values of an enum, separated by commas. */
+/** Edits the values of an enum, which are separated by commas. */
 function ChoicesCell({ row, onChoose }: { row: SchemaRow; onChoose: ((to: string[]) => void) | undefined }) {
   const shown = showChoices(row.choices);
   const [typed, setTyped] = useState(shown);
@@ -280,11 +280,11 @@ function ChoicesCell({ row, onChoose }: { row: SchemaRow; onChoose: ((to: string
 
 interface WordsProps extends ComponentProps<'input'> {
   label: string;
-  /** The error of the typed text. */
+  /** The error in the typed text. */
   fault: string | undefined;
 }
 
-/** A cell with names and values, and its error below. */
+/** A cell in which the user types names or values. It shows an error below the field. */
 function Words({ label, fault, ...input }: WordsProps) {
   const faultId = useId();
   return (

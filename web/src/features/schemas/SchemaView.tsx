@@ -11,7 +11,7 @@ import { readRows, type SchemaRow } from './rows';
 import { SchemaTable } from './SchemaTable';
 import css from './SchemaView.module.css';
 
-/** Returns the table rows of a schema if table view is selected and possible. */
+/** Returns the table rows of a schema, if the user selected the table and a table can show the schema. */
 export function useSchemaRows(which: 'input' | 'output' | undefined): SchemaRow[] | undefined {
   const agent = useOpenAgent();
   const { schemaAs } = useLayout();
@@ -19,7 +19,9 @@ export function useSchemaRows(which: 'input' | 'output' | undefined): SchemaRow[
   return readRows(schemaOf(agent.fields, which));
 }
 
-/** The bar above a schema: view, inference and warnings about breaking changes. */
+/**
+ * Shows the bar above a schema. It contains the choice of the view, the inference, and warnings about breaking changes.
+ */
 export function SchemaBar({ which }: { which: 'input' | 'output' }) {
   const agent = useOpenAgent();
   const schema = schemaOf(agent.fields, which);
@@ -45,7 +47,7 @@ export function SchemaBar({ which }: { which: 'input' | 'output' }) {
   );
 }
 
-/** The schema as a table, over the editor with the same schema as JSON. */
+/** Shows the schema as a table. The table covers the editor that contains the same schema as JSON. */
 export function SchemaSheet({ which, rows }: { which: 'input' | 'output'; rows: SchemaRow[] }) {
   const agent = useOpenAgent();
   return (

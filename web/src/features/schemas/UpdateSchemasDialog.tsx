@@ -15,7 +15,10 @@ import css from './UpdateSchemasDialog.module.css';
 
 const sides = ['input', 'output'] as const;
 
-/** Compares the schemas of the draft with those of its code's types or of recorded runs, and takes the latter. */
+/**
+ * Compares the schemas of the draft with schemas that are inferred from the code or from recorded runs. The user can
+ * replace the draft's schemas.
+ */
 export function UpdateSchemasDialog({ from }: { from: 'code' | 'runs' }) {
   const agent = useOpenAgent();
   const files = useOpenFiles();

@@ -1,5 +1,5 @@
-// An object schema as table rows; each edit of a row edits the schema. Parts that the table does not show (limits,
-// patterns, titles, nested schemas) stay unchanged.
+// Converts an object schema to table rows. Each edit of a row edits the schema. Parts that the table does not show
+// (limits, patterns, titles, nested schemas) stay unchanged.
 import { isObject, stringifyJson, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 
@@ -7,7 +7,7 @@ export interface SchemaRow {
   name: string;
   type: RowType;
   required: boolean;
-  /** As JSON; an empty text means no default. */
+  /** The default value as JSON. An empty text means no default. */
   initial: string;
   description: string;
   /** The values of an enum; empty for other types. */
@@ -24,10 +24,10 @@ export const simpleTypes = [
   'any',
 ] as const;
 type SimpleType = (typeof simpleTypes)[number];
-/** A type of the table, or a type that only JSON can express. */
+/** A type that the table can show, or a type that only JSON can express. */
 export type RowType = SimpleType | 'other';
 
-/** Returns the rows, or undefined if the schema is not a plain list of properties. */
+/** Returns the rows, or undefined if the schema is more than a list of properties. */
 export function readRows(schema: JsonSchema): SchemaRow[] | undefined {
   if (schema === true) return [];
   if (!isObject(schema)) return undefined;
@@ -58,7 +58,7 @@ function typeOf(property: Json): RowType {
   return simpleTypes.find((t) => t === simple && t !== 'any' && t !== 'choice') ?? 'other';
 }
 
-/** Returns the enum values if a list with commas can hold each of them unchanged. */
+/** Returns the values of an enum, if all of them can be written in a list with commas. */
 function choicesOf(property: Json): string[] | undefined {
   if (!isObject(property) || !Array.isArray(property['enum'])) return undefined;
   if (notSimple.some((word) => word !== 'enum' && word in property)) return undefined;
@@ -70,7 +70,7 @@ function choicesOf(property: Json): string[] | undefined {
 
 export const showChoices = (choices: string[]): string => choices.join(', ');
 
-/** Splits text at commas and removes duplicates. Undefined if nothing remains. */
+/** Splits a text at commas and removes duplicates. Returns undefined if no value remains. */
 export function readChoices(typed: string): string[] | undefined {
   const choices = new Set(
     typed
@@ -81,10 +81,10 @@ export function readChoices(typed: string): string[] | undefined {
   return choices.size > 0 ? [...choices] : undefined;
 }
 
-// Keywords that constrain more than the type.
+// Keywords that add constraints to the type.
 const notSimple = ['enum', 'const', 'oneOf', 'anyOf', 'allOf', '$ref'];
 
-// Annotations, which are valid for every type.
+// Annotations. They are valid for every type.
 const words = ['title', 'description', 'default', 'x-multiline', 'x-secret'];
 
 const propertiesOf = (schema: JsonSchema): JsonObject =>
@@ -127,7 +127,7 @@ export function renameRow(schema: JsonSchema, from: string, to: string): JsonObj
   return withProperties(schema, properties, [...new Set(requiredOf(schema).map(named))]);
 }
 
-/** A title that says the former name would be the label of the renamed property. */
+/** A title that equals the old name is removed. Otherwise the renamed property would have the old name as its label. */
 function withoutOldTitle(property: Json, name: string): Json {
   if (!isObject(property) || typeof property['title'] !== 'string') return property;
   const letters = (text: string): string => text.toLowerCase().replace(/[\s_-]/g, '');
@@ -141,7 +141,7 @@ export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonO
   const now = new Set(requiredOf(schema));
   if (on) now.add(name);
   else now.delete(name);
-  // Sorted like the properties, so that toggling twice changes nothing.
+  // The required names have the same order as the properties. So switching twice restores the schema.
   const order = [
     ...Object.keys(properties).filter((key) => now.has(key)),
     ...[...now].filter((key) => !(key in properties)),
@@ -149,7 +149,7 @@ export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonO
   return withProperties(schema, properties, order);
 }
 
-/** Changes the type and removes constraints of the old type. */
+/** Changes the type of a property, and removes constraints that belong to the old type. */
 export function typeRow(schema: JsonSchema, name: string, type: SimpleType): JsonObject {
   const kept = Object.fromEntries(
     Object.entries(objectAt(schema, name)).filter(([key]) => key !== 'default' && words.includes(key)),
@@ -159,13 +159,13 @@ export function typeRow(schema: JsonSchema, name: string, type: SimpleType): Jso
 
 function schemaOfType(type: SimpleType): JsonObject {
   if (type === 'any') return {};
-  // An empty enum accepts nothing, so a new one starts with placeholder values.
+  // A new enum gets placeholder values, because an empty enum would accept no value.
   if (type === 'choice') return { type: 'string', enum: ['first', 'second'] };
   if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } };
   return { type };
 }
 
-/** Sets the enum values and removes a default that is no longer one of them. */
+/** Sets the values of an enum. It removes a default that is no longer one of the values. */
 export function chooseRow(schema: JsonSchema, name: string, choices: string[]): JsonObject {
   const { default: initial, ...rest } = objectAt(schema, name);
   const kept = typeof initial === 'string' && choices.includes(initial) ? { default: initial } : {};

@@ -20,7 +20,7 @@ import css from './SecretsPage.module.css';
 import { SetSecretDialog } from '../../agent/SetSecretDialog';
 import { declaredBy } from './usedBy';
 
-/** The secrets of the workspace. */
+/** Lists the secrets of the workspace. */
 export function SecretsPage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -3,12 +3,12 @@ import { number } from '../../texts/format';
 import { loadPicture as say } from '../../texts/server';
 import css from './LoadPicture.module.css';
 
-/** The runs that started on this server in each minute of the last hour, and the load now. */
+/** Shows the runs that started on this server in each minute of the last hour, and the current load. */
 export function LoadPicture() {
   const { data } = useRuntimes();
-  if (!data) return <figure className={css.figure} aria-hidden />; // reserves the space, so that nothing moves when the data arrive
+  if (!data) return <figure className={css.figure} aria-hidden />; // reserves the space, so that nothing moves when the data arrives
   const { load, items } = data;
-  // An engine is listed once for each of its languages, with the same counters.
+  // The list contains an engine once for each of its languages, with the same counters.
   const queues = [...new Map(items.map(({ runtime, queue }) => [runtime, queue])).values()];
   const running = queues.reduce((sum, queue) => sum + queue.running, 0);
   const waiting = Math.max(0, ...queues.map(({ depth }) => depth));
@@ -58,7 +58,7 @@ export function LoadPicture() {
   );
 }
 
-/** A minute with one run among thousands is still visible. */
+/** The bar has a minimum height, so that a minute with one run is visible next to minutes with thousands. */
 const heightOf = (started: number, most: number): number => (started === 0 ? 0 : Math.max(2, (100 * started) / most));
 
 function Fact({ value, label, warn = false }: { value: number; label: string; warn?: boolean }) {

@@ -15,7 +15,7 @@ import { enginesOf, reasonsOf, unavailableOf, type EngineRow } from './engines';
 import { LoadPicture } from './LoadPicture';
 import css from './ServerPage.module.css';
 
-/** The server: its engines, their load and the isolation. */
+/** Shows the server: its engines, their load and the isolation. */
 export function ServerPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -141,7 +141,7 @@ const Warned = ({ value }: { value: number }) => (
   <span className={value > 0 ? css.warn : undefined}>{number(value)}</span>
 );
 
-/** The engines that run nothing here, each with its reason. */
+/** Lists the engines that are not available on this server, each with the reason. */
 function Away({ engines, reasons }: { engines: EngineRow[]; reasons: Map<string, string> }) {
   return (
     <div className={css.away}>
@@ -161,7 +161,10 @@ function Away({ engines, reasons }: { engines: EngineRow[]; reasons: Map<string,
   );
 }
 
-/** The workers of an engine as a bar: busy, being prepared, ready. The columns next to it have the numbers. */
+/**
+ * Shows the workers of an engine as a bar with three parts: busy, being prepared, ready. The columns next to the bar
+ * contain the numbers.
+ */
 function Workers({ workers: { busy, preparing, idle } }: { workers: RuntimeState['workers'] }) {
   if (busy + preparing + idle === 0) return <span className={css.quiet}>{say.noWorkers}</span>;
   return (
@@ -204,7 +207,7 @@ function Jail({ sandbox: { level, missing } }: { sandbox: Capabilities['sandbox'
   );
 }
 
-/** The languages that no engine of this server runs, with the fix. */
+/** Lists the languages that no engine of this server can run, with the fix. */
 function Missing({ languages }: { languages: Capabilities['languages'] }) {
   const missing = unavailableOf(languages);
   if (missing.length === 0) return null;

@@ -1,15 +1,15 @@
-// The engines and languages of the server, grouped as the server page shows them.
+// Groups the engines and languages of the server for the server page.
 import type { Capabilities, RuntimeState } from '../../api/types';
 
 type Language = RuntimeState['language'];
 type LanguageState = Capabilities['languages'][number];
 
-/** An engine with all its languages. They share its workers, so their counters are the same. */
+/** An engine with all its languages. The languages share the engine's workers, so their counters are the same. */
 export interface EngineRow extends Pick<RuntimeState, 'runtime' | 'ready' | 'queue' | 'workers'> {
   languages: Language[];
 }
 
-/** Groups the states by engine. A ready engine names only the languages that it runs. */
+/** Groups the states by engine. For an engine that is ready, it lists only the languages that it can run. */
 export function enginesOf(states: readonly RuntimeState[]): EngineRow[] {
   const found = new Map<string, EngineRow>();
   for (const { language, runtime, ready, queue, workers } of states) {
@@ -21,7 +21,7 @@ export function enginesOf(states: readonly RuntimeState[]): EngineRow[] {
   return [...found.values()];
 }
 
-/** The reason of each engine that runs no language, by the name of the engine. */
+/** Returns the reason for each engine that can run no language, by the name of the engine. */
 export function reasonsOf(languages: readonly LanguageState[]): Map<string, string> {
   const reasons = new Map<string, string>();
   for (const { engines = [] } of languages) {
@@ -34,11 +34,11 @@ export function reasonsOf(languages: readonly LanguageState[]): Map<string, stri
 
 export interface Unavailable {
   languages: Language[];
-  /** One for each engine. A reason without an engine is of the whole server. */
+  /** The reasons, one per engine. A reason without an engine applies to the whole server. */
   reasons: { runtime?: string; reason: string }[];
 }
 
-/** The languages that no engine runs. Languages with the same reasons are one entry. */
+/** Returns the languages that no engine can run. Languages with the same reasons form one entry. */
 export function unavailableOf(languages: readonly LanguageState[]): Unavailable[] {
   const found = new Map<string, Unavailable>();
   for (const { language, available, engines = [], reason = '' } of languages) {

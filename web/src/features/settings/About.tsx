@@ -10,7 +10,7 @@ import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import css from './SettingsPage.module.css';
 
-/** The version and address of the server, its sandbox, the API and the licences. */
+/** Shows the version and the URL of the server, its sandbox, the API and the licences. */
 export function About() {
   const health = useHealth();
   const sandbox = useCapabilities().data?.sandbox;

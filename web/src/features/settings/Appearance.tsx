@@ -28,7 +28,7 @@ export function Appearance() {
   );
 }
 
-/** A small drawing of the workbench; that of the system has both themes. */
+/** Draws a small picture of the Studio in a theme. The picture for the system's theme shows both themes. */
 function Picture({ theme }: { theme: ThemeChoice }) {
   return (
     <span className={look.picture} aria-hidden>

@@ -11,7 +11,7 @@ import { narrowed } from '../../ui/tableOrder';
 import css from './Keys.module.css';
 import page from './SettingsPage.module.css';
 
-/** The shortcuts of all commands, with controls to change them. */
+/** Lists the shortcuts of all commands. The user can change them. */
 export function Keys() {
   const all = useBound();
   const { chosen } = useBindings();
@@ -60,7 +60,7 @@ export function Keys() {
 }
 
 function Row({ command, changed }: { command: Command & { id: CommandId }; changed: boolean }) {
-  // The keys pressed since recording started: none, or the first of two letters.
+  // The keys that were pressed since the recording started: none, or the first of two letters.
   const [recorded, setRecorded] = useState<string>();
   const [fault, setFault] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -70,7 +70,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
     setFault(other && say.taken(showKeys(other.keys ?? '', isMac), other.title));
   };
   const record = (e: KeyboardEvent): void => {
-    // The Enter key that started recording may still be down.
+    // The Enter key that started the recording may still be pressed.
     if (recorded === undefined || e.repeat || e.key === 'Tab' || isModifier(e)) return;
     e.preventDefault();
     const press = pressOf(e.nativeEvent);
@@ -97,7 +97,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
             aria-label={say.resetKeysOf(title)}
             onClick={() => {
               give(undefined);
-              button.current?.focus(); // this button disappears with the focus on it
+              button.current?.focus(); // this button disappears while it has the focus
             }}
           >
             {say.reset}
@@ -109,7 +109,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
           aria-label={recorded === undefined ? say.changeKeysOf(title) : label}
           {...(recorded === undefined ? {} : { 'data-records-keys': true })}
           onClick={() => {
-            button.current?.focus(); // Safari does not focus a clicked button
+            button.current?.focus(); // Safari does not focus a button when the user clicks it
             setFault(undefined);
             setRecorded('');
           }}

@@ -22,7 +22,7 @@ const icons: Record<Section, LucideIcon> = { appearance: Palette, keys: Keyboard
 
 const isSection = (section: string): section is Section => Object.hasOwn(sections, section);
 
-/** Personal settings, and information about the Studio. */
+/** Shows the user's settings, and information about the Studio. */
 export function SettingsPage({ section }: { section: string }) {
   const { mayAnywhere } = useRights();
   const known = isSection(section) ? section : undefined;

@@ -22,7 +22,7 @@ import { Column, Page } from '../../frame/Page';
 import css from './SkillsPage.module.css';
 import { UninstallDialog } from './UninstallDialog';
 
-/** The installed skills: name, source, digest and problems of the folder. */
+/** Lists the installed skills with name, source, digest and the problems of the skills folder. */
 export function SkillsPage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -11,7 +11,7 @@ import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import { PinTable } from '../../agent/PinTable';
 
-/** Uninstalls a skill. If others reference it, the dialog lists them and asks for a confirmation. */
+/** Uninstalls a skill. If others reference the skill, the dialog lists them and asks for a confirmation. */
 export function UninstallDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const pins = usePins(name);
   const held = (pins.data ?? []).length > 0;
@@ -20,7 +20,7 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
   const confirm = (): void =>
     task.run(async () => {
       await uninstallSkill(name, held);
-      await Promise.all([refreshSkills(), refreshAgents()]); // the row disappears with the dialog, which then moves the focus
+      await Promise.all([refreshSkills(), refreshAgents()]); // the row disappears together with the dialog, which then moves the focus
       notify('done', say.uninstalled(name));
       task.leadOn(onClose);
     });

@@ -9,7 +9,7 @@ import { moving } from './columns';
 import css from './Tasks.module.css';
 import { taskMarks } from './TaskState';
 
-/** The events of a task, and those of its program while it runs. They appear as they happen. */
+/** Shows the events of a task, and those of its program while it runs. New events appear immediately. */
 export function Events({ task }: { task: Task }) {
   const events = useEvents(task);
   const { runId, status } = task;
@@ -47,7 +47,7 @@ export function Events({ task }: { task: Task }) {
 const stateOf = (event: TaskEvent): string =>
   event.kind === 'attempt' ? say.answer(event.data.n) : say.states[event.data.status];
 
-/** Adds an event once: after a reconnection the server may repeat some. */
+/** Adds an event if it is new. After a reconnection the server may send some events again. */
 const add = (all: TaskEvent[], event: TaskEvent): TaskEvent[] =>
   event.seq > (all.at(-1)?.seq ?? 0) ? [...all, event] : all;
 
@@ -57,12 +57,12 @@ function useEvents({ id, attempt, updatedAt }: Task): TaskEvent[] {
   useLayoutEffect(() => {
     latest.current = { seq: events.at(-1)?.seq ?? 0, updatedAt };
   });
-  // The stream ends with the task. Another attempt opens it again, after the known events.
+  // The stream ends when the task ends. Another attempt opens a new stream, which starts after the known events.
   useEffect(
     () =>
       followTask(id, latest.current.seq, (event) => {
         accept(event);
-        // Events from before the task was read tell nothing new about it.
+        // Events that happened before the task was read contain no news about the task.
         const isNew = Date.parse(event.at) > Date.parse(latest.current.updatedAt);
         if (event.kind === 'status' && isNew) void refreshTask(id);
       }),
@@ -85,7 +85,7 @@ const show = (shown: Shown, batch: RunEvent[]): Shown =>
     return { ...so, log: [...so.log, { seq: event.seq, text: event.data.message }].slice(-mostLines) };
   }, shown);
 
-/** The log and the progress of the program. */
+/** Shows the log and the progress of the program. */
 function Output({ runId, live }: { runId: string; live: boolean }) {
   const [{ log, progress }, accept] = useReducer(show, { log: [] });
   useEffect(() => followRun(runId, { events: accept, state: () => undefined }), [runId]);

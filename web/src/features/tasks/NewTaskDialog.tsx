@@ -14,7 +14,7 @@ import { useTask } from '../../ui/useTask';
 const languages = ['python', 'javascript', 'typescript', 'bash'] as const;
 type Language = (typeof languages)[number];
 
-/** Submits a task and opens it. */
+/** Submits a task and then opens its page. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const model = useCapabilities().data?.languageModel !== undefined;
   const [from, setFrom] = useState<'agent' | 'description'>('agent');
@@ -130,7 +130,7 @@ interface DescriptionProps {
   onLanguage: (language: Language) => void;
 }
 
-/** The change in words, and the language of the program that a language model writes for it. */
+/** Asks for a description of the change, and for the language of the program that a language model writes for it. */
 function Description({ description, error, onDescription, language, onLanguage }: DescriptionProps) {
   return (
     <>

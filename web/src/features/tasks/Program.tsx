@@ -6,7 +6,10 @@ import { tasksPage as say } from '../../texts/tasks';
 import entries from '../../ui/Entries.module.css';
 import { VerdictView } from '../../verdict/VerdictView';
 
-/** The program that a language model wrote for a task, with the gate's verdict: all of its lines are new. */
+/**
+ * Shows the program that a language model wrote for a task, with the policy gate's verdict. All lines of the program
+ * are marked as new.
+ */
 export function Program({ program }: { program: NonNullable<Task['program']> }) {
   const { explanation, plan, files, model, verdict } = program;
   return (
@@ -38,7 +41,7 @@ export function Program({ program }: { program: NonNullable<Task['program']> }) 
   );
 }
 
-/** The unified diff of a new file. Its first two lines, the names of the files, are not shown. */
+/** Returns the unified diff of a new file. Its first two lines, the names of the files, are not shown. */
 const added = (text: string): string =>
   [
     '',

@@ -24,7 +24,7 @@ import { Program } from './Program';
 import css from './Tasks.module.css';
 import { TaskState } from './TaskState';
 
-/** One task: its events live, and its changes to accept or reject. */
+/** Shows one task: its events, and its changes, which the user accepts or rejects. */
 export function TaskPage({ id }: { id: string }) {
   const found = useTaskOrder(id);
   useEffect(() => {

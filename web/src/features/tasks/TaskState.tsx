@@ -26,7 +26,7 @@ export const taskMarks: Record<TaskStatus, { icon: LucideIcon; look: Look }> = {
   errored: { icon: CircleX, look: 'err' },
 };
 
-/** The state of a task. While a server works on it, the icon turns. */
+/** Shows the state of a task. While a server works on the task, the icon rotates. */
 export function TaskState({ status }: { status: TaskStatus }) {
   const { look, icon } = taskMarks[status];
   const works = moving(status) && status !== 'queued';

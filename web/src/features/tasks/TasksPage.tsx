@@ -16,7 +16,7 @@ import { NewTaskDialog } from './NewTaskDialog';
 import css from './Tasks.module.css';
 import { TaskState } from './TaskState';
 
-/** The board of tasks by state. */
+/** Shows the board of tasks, with a column for each state. */
 export function TasksPage() {
   const found = useTasks();
   const [adding, setAdding] = useState(false);
@@ -63,7 +63,9 @@ export function TasksPage() {
   );
 }
 
-/** Moves the focus between the cards: up and down in a column, left and right to the next column with a card. */
+/**
+ * Moves the focus between the cards: up and down in a column, and left and right to the next column that has a card.
+ */
 function step(e: KeyboardEvent<HTMLElement>): void {
   const sideways = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
   const along = { ArrowUp: -1, ArrowDown: 1 }[e.key];

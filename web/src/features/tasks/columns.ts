@@ -2,7 +2,7 @@ import type { Task } from '../../api/types';
 
 export type ColumnName = 'queued' | 'working' | 'reviewing' | 'decided' | 'errored';
 
-/** The columns of the board, from the left. */
+/** The columns of the board, from left to right. */
 export const columnNames: readonly ColumnName[] = ['queued', 'working', 'reviewing', 'decided', 'errored'];
 
 const columnOf: Record<Task['status'], ColumnName> = {
@@ -17,7 +17,7 @@ const columnOf: Record<Task['status'], ColumnName> = {
   errored: 'errored',
 };
 
-/** Sorts tasks into the columns. A task that is in several lists is shown once, as in its newest revision. */
+/** Sorts tasks into the columns. If a task is in several lists, it is shown once, in its newest revision. */
 export function columnsOf(tasks: readonly Task[]): Record<ColumnName, Task[]> {
   const newest = new Map<string, Task>();
   for (const task of tasks) {
@@ -30,6 +30,6 @@ export function columnsOf(tasks: readonly Task[]): Record<ColumnName, Task[]> {
   return columns;
 }
 
-/** Whether a server may move a task on. */
+/** Whether the state of a task may change without an action of the user. */
 export const moving = (status: Task['status']): boolean =>
   columnOf[status] === 'queued' || columnOf[status] === 'working';

@@ -34,7 +34,7 @@ const formatNames: Record<string, string> = {
   openapi: 'OpenAPI',
 };
 
-/** Exports a version as a tool in the format of each client. A draft is never exported. */
+/** Exports a version as a tool in the format of a client. A draft cannot be exported. */
 export function ExportDialog({ version: asked }: { version: string | undefined }) {
   const { name, latestVersion } = useOpenAgent();
   const version = asked ?? latestVersion;
@@ -175,7 +175,7 @@ function Exported({ first }: { first: string }) {
   );
 }
 
-/** A row of formats, or a select list if the row is too narrow. */
+/** Shows the formats in a row, or in a select list if the row is too narrow. */
 function Formats({ formats, format, onPick }: { formats: string[]; format: string; onPick: (f: string) => void }) {
   const key = (e: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -219,7 +219,7 @@ function Formats({ formats, format, onPick }: { formats: string[]; format: strin
   );
 }
 
-/** Usage code for this format. It is folded because it is long. */
+/** Shows code that uses this format. It is folded because it is long. */
 function UseIt({ recipe, file }: { recipe: Recipe; file: string }) {
   return (
     <details className={css.use}>

@@ -22,13 +22,13 @@ type Tried =
   | { kind: 'failed'; message: string }
   | { kind: 'answered'; answer: RunAnswer };
 
-/** The error text that a model would read to correct its arguments. */
+/** The text of the error that a model would read to correct its arguments. */
 function reasonOf(error: unknown): string {
   const fields = error instanceof ApiError ? error.fields : [];
   return [explain(error), ...fields.map(({ pointer, message }) => `${pointer}: ${message}`)].join(' ');
 }
 
-/** Calls the version like any client, with arguments written by a model. */
+/** Calls the version like any other client, with arguments that a model wrote. */
 export function TryTool({ name, version, example }: { name: string; version: string; example: Json }) {
   const id = useId();
   const [text, setText] = useState(() => stringifyJson(example, 2));

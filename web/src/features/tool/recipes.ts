@@ -1,18 +1,19 @@
-// Usage code for each manifest format, in JavaScript and Python. It runs unchanged next to the downloaded file;
-// web/e2e/vendors.ts runs it with the vendors' packages. It names no model: the names change every few months.
+// Contains code that uses each manifest format, in JavaScript and Python. The code runs unchanged in the folder of the
+// downloaded file. web/e2e/vendors.ts runs it with the vendors' packages. It contains no name of a model, because these
+// names change every few months.
 import { recipes as say } from '../../texts/tool';
 import { javaScript } from './recipesJavaScript';
 import { python } from './recipesPython';
 
 export interface Tool {
-  /** The server's address, for example http://127.0.0.1:8002. */
+  /** The server's URL, for example http://127.0.0.1:8002. */
   origin: string;
   name: string;
   version: string;
 }
 
 export interface Recipe {
-  /** The heading above it. */
+  /** The heading above the code. */
   label: string;
   /** The file name of the code; undefined for a terminal command. */
   file: string | undefined;
@@ -21,7 +22,7 @@ export interface Recipe {
 
 export const manifestFile = ({ name, version }: Tool, format: string): string => `${name}-${version}.${format}.json`;
 
-/** The packages of each format: its programs by file name without suffix. */
+/** The packages that each format needs. Its programs are listed by file name without suffix. */
 const programs: Record<
   string,
   { file: string; javaScript: string; python: string; say: (library: string) => string }[]
@@ -36,7 +37,7 @@ const programs: Record<
   mcp: [{ file: 'mcp', javaScript: '@modelcontextprotocol/sdk', python: 'mcp', say: say.serve }],
 };
 
-/** Returns the recipes of a format. The canonical format has none besides the two commands of every version. */
+/** Returns the recipes of a format. The canonical format has only the two commands that exist for every version. */
 export function recipesOf(format: string, tool: Tool): Recipe[] {
   if (format === 'openapi') {
     const text = `npx openapi-typescript ${manifestFile(tool, format)} --output ${tool.name}.d.ts`;

@@ -2,7 +2,10 @@ import type { Tool } from './recipes';
 
 const read = (manifest: string): string => `const tool = JSON.parse(readFileSync('${manifest}', 'utf8'));`;
 
-/** The function that calls the tool. Wrong arguments are an answer too: the model reads the errors and tries again. */
+/**
+ * Code of a function that calls the tool. It also returns errors about wrong arguments as an answer, so that the model
+ * can read them and try again.
+ */
 const call = ({ origin, name, version }: Tool): string => `
 // Returns { output }, or { errors: [{ pointer, message }] } for the model, which corrects its arguments and tries again.
 const call = async (input) => {

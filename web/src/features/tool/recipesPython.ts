@@ -3,7 +3,10 @@ import type { Tool } from './recipes';
 const read = (manifest: string): string => `with open("${manifest}", encoding="utf-8") as file:
     tool = json.load(file)`;
 
-/** The function that calls the tool. Wrong arguments are an answer too: the model reads the errors and tries again. */
+/**
+ * Code of a function that calls the tool. It also returns errors about wrong arguments as an answer, so that the model
+ * can read them and try again.
+ */
 const call = ({ origin, name, version }: Tool): string => `
 def call(arguments):
     """Returns {"output": …}, or {"errors": [{"pointer", "message"}]} for the model, which tries again."""

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/Dialog';
 import { useOpenAgent } from '../../agent/openAgent';
 import { ConnectDialog } from './ConnectDialog';
 
-/** Connects a client to the open agent. */
+/** Shows how to connect a client to the open agent. */
 export function ConnectAgentDialog() {
   const { id, name, latestVersion, version } = useOpenAgent();
   const found = useVersions(name);

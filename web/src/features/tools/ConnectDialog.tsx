@@ -23,17 +23,17 @@ interface Reached {
 
 export interface ConnectProps {
   kind: Offer['kind'];
-  /** The name of the agent or of the set; '' for all agents. */
+  /** The name of the agent or of the tool set; '' means all agents. */
   name: string;
-  /** The versions of the agent that can be chosen. */
+  /** The versions of the agent that the user can select. */
   versions?: readonly string[];
   version?: string;
-  /** The agents that the token must reach. Without a list it reaches all. */
+  /** The agents that the token must give access to. Without a list, the token gives access to all agents. */
   agents: readonly Reached[];
   onClose: () => void;
 }
 
-/** The configuration of each common MCP client, with a token of the least scope. */
+/** Shows the configuration of common MCP clients, with a token that has only the necessary scope. */
 export function ConnectDialog({ kind, name, versions = [], version: first = '', agents, onClose }: ConnectProps) {
   const [client, setClient] = useState<ClientName>('claude-code');
   const [version, setVersion] = useState(first);
@@ -46,7 +46,7 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
     codeMode,
   };
   const restricted = !codeMode && agents.length > 0;
-  // Code mode needs a token without a restriction to agents.
+  // Code mode needs a token that is not restricted to some agents.
   const fits = secret !== undefined && (secret.restricted ? restricted : true) ? secret.text : undefined;
   const { file, text } = snippetOf(client, offer, fits);
   const { mayAnywhere } = useRights();
@@ -130,7 +130,7 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
 
 const clientOf = (value: string): ClientName => clients.find((one) => one === value) ?? 'curl';
 
-/** How a client gets the token: from its configuration, from the person, or from a variable. */
+/** Explains how a client gets the token: from its configuration, from the user, or from an environment variable. */
 function deliveryOf(client: ClientName): 'written' | 'asked' | 'variable' {
   if (client === 'vscode') return 'asked';
   return client === 'claude-desktop' || client === 'windsurf' ? 'written' : 'variable';
@@ -138,7 +138,7 @@ function deliveryOf(client: ClientName): 'written' | 'asked' | 'variable' {
 
 interface TokenProps {
   name: string;
-  /** The agents that the token is restricted to; none for all. */
+  /** Returns the agents to which the token is restricted. An empty list means all agents. */
   agents: readonly Reached[];
   secret: string | undefined;
   use: 'written' | 'asked' | 'variable';

@@ -16,16 +16,16 @@ import { TextField } from '../../ui/TextField';
 import { FieldFaults, useTask } from '../../ui/useTask';
 import css from './ToolSets.module.css';
 
-/** A version that the set is to pin. The range `latest` and ranges such as ^1 are resolved by the server. */
+/** A version that the tool set will pin. The server resolves `latest` and ranges such as ^1. */
 interface Wanted {
   agent: string;
   version: string;
 }
 
 interface Props {
-  /** The set to edit; without it a new one is created. */
+  /** The tool set to edit. Without it, the dialog creates a new one. */
   set?: ToolSet;
-  /** Names that a new set must not replace. */
+  /** The names of existing tool sets, which a new one must not replace. */
   taken: readonly string[];
   onClose: () => void;
 }
@@ -136,7 +136,7 @@ interface AddProps {
   onAdd: (agent: string) => void;
 }
 
-/** Searches the published agents that the set does not have yet. */
+/** Searches the published agents that are not in the set yet. */
 function AddAgent({ chosen, error, onAdd }: AddProps) {
   const [typed, setTyped] = useState('');
   const listing = useAgentListing({ search: useDeferredValue(typed), state: 'published' });

@@ -27,7 +27,7 @@ import css from './ToolSets.module.css';
 import { agentsOf, mayUpdate, stateLooks, toolStateOf, toolStates, updated, type ToolState } from './toolState';
 import { ToolShares } from './ToolShares';
 
-/** Shows one tool set: its pinned versions, and whether each is deprecated, deleted or outdated. */
+/** Shows one tool set: its pinned versions, and whether each version is deprecated, deleted or outdated. */
 export function ToolSetPage({ name }: { name: string }) {
   const found = useToolSet(name);
   useEffect(() => {

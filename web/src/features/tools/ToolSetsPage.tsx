@@ -22,7 +22,7 @@ import { ToolSetDialog } from './ToolSetDialog';
 import css from './ToolSets.module.css';
 import { agentsOf } from './toolState';
 
-/** All tool sets of the workspace. */
+/** Lists all tool sets of the workspace. */
 export function ToolSetsPage() {
   const found = useToolSets();
   const { mayAnywhere } = useRights();

@@ -3,7 +3,10 @@ import { toolSets as say } from '../../texts/toolSets';
 import { Shares } from '../../ui/Shares';
 import { stateLooks, toolStateOf, toolStates } from './toolState';
 
-/** How many tools of a set are current, outdated, deprecated and deleted. Tools in one state need no picture. */
+/**
+ * Shows how many tools of a set are current, outdated, deprecated and deleted. If all tools have the same state, it
+ * shows nothing.
+ */
 export function ToolShares({ label, tools }: { label: string; tools: readonly SetTool[] }) {
   const states = tools.map(toolStateOf);
   if (new Set(states).size < 2) return null;

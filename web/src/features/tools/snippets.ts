@@ -1,16 +1,16 @@
-// The configuration that connects a client to an MCP address, in the form that the client's documentation gives.
-// web/e2e/adapters.ts runs those that are programs.
+// Builds the configuration that connects a client to an MCP URL, in the form that the client's documentation describes.
+// web/e2e/adapters.ts runs the configurations that are programs.
 import { stringifyJson, type Json } from '../../api/json';
 import { shellQuote } from '../../agent/callCommands';
 
-/** The tools that a client gets: of all agents, of one agent or of a tool set. */
+/** The source of the client's tools: all agents, one agent or a tool set. */
 export interface Offer {
-  /** The server's address, for example http://127.0.0.1:8002. */
+  /** The server's URL, for example http://127.0.0.1:8002. */
   origin: string;
   kind: 'all' | 'agent' | 'set';
-  /** The name of the agent, with its version, or of the set. */
+  /** The name of the agent, with its version, or the name of the tool set. */
   name: string;
-  /** Two tools that search and run, instead of one tool per version. */
+  /** Whether the client gets two tools that search and run, instead of one tool per version. */
   codeMode: boolean;
 }
 
@@ -30,7 +30,7 @@ export const clients = [
 export type ClientName = (typeof clients)[number];
 
 export interface Snippet {
-  /** The file that it belongs into. A command and a request have none. */
+  /** The file to which the text belongs. It is undefined for a command and a request. */
   file?: string;
   text: string;
 }
@@ -41,18 +41,20 @@ const paths: Record<Offer['kind'], (name: string) => string> = {
   set: (name) => `/mcp/sets/${name}`,
 };
 
-/** The address that a client opens. */
+/** Returns the URL that a client opens. */
 export const addressOf = ({ origin, kind, name, codeMode }: Offer): string =>
   `${origin}${paths[kind](name)}${codeMode ? '?mode=code' : ''}`;
 
-/** The name under which a client lists the tools: a letter, then letters, digits, - and _. */
+/**
+ * Returns the name under which a client lists the tools. It starts with a letter, followed by letters, digits, - and _.
+ */
 export const labelOf = ({ kind, name }: Offer): string => (kind === 'all' ? 'atelier' : name.replace(/@.*$/, ''));
 
-/** The command that creates a token of the least scope. */
+/** Returns the command that creates a token with only the necessary scope. */
 export const tokenCommand = (agents: readonly string[]): string =>
   ['atelier token create NAME --scope run', ...agents.map((agent) => `--agent ${agent}`)].join(' ');
 
-/** The arguments of atelier mcp, which connects clients that start a program. */
+/** Returns the arguments of atelier mcp, for clients that start a program. */
 const argumentsOf = ({ origin, kind, name, codeMode }: Offer): string[] => [
   'mcp',
   ...(kind === 'agent' ? [name] : []),
@@ -77,8 +79,9 @@ asyncio.run(main())
 `;
 
 /**
- * Returns the configuration of a client. Programs, and editors that can ask or read a variable, get the token at run time. The others get
- * `secret`, or until there is one the name of a variable.
+ * Returns the configuration of a client. Programs, and editors that can ask the user or read an environment variable,
+ * get the token at run time. The configuration of other clients contains `secret`. Without a secret, it contains the
+ * name of a variable.
  */
 export function snippetOf(client: ClientName, offer: Offer, secret: string | undefined): Snippet {
   const url = addressOf(offer);

@@ -4,7 +4,7 @@ import type { Look } from '../../ui/StateMark';
 
 export type ToolState = 'missing' | 'deprecated' | 'outdated' | 'newest';
 
-/** The states from the worst to the best. */
+/** The states, from the worst to the best. */
 export const toolStates: readonly ToolState[] = ['missing', 'deprecated', 'outdated', 'newest'];
 
 export const stateLooks: Record<ToolState, { look: Look; icon: LucideIcon }> = {
@@ -21,8 +21,9 @@ export function toolStateOf({ missing, deprecated, newest }: SetTool): ToolState
 }
 
 /**
- * The references of a set after an update: each tool in its newest version, a deprecated one by its successor, and no
- * deleted one. A set has each agent once: a successor that is in the set already stands for both.
+ * Returns the references of a tool set after an update. Each tool gets its newest version, a deprecated tool is
+ * replaced by its successor, and deleted tools are removed. A set contains each agent once. If the successor is already
+ * in the set, the deprecated tool is removed.
  */
 export function updated(tools: readonly SetTool[]): string[] {
   const replaced = (tool: SetTool): boolean =>
@@ -37,14 +38,18 @@ export function updated(tools: readonly SetTool[]): string[] {
   return [...references.values()];
 }
 
-/** Whether an update would change the set. A deprecated agent without a successor and a newer version stays. */
+/**
+ * Whether an update would change the set. A deprecated agent stays if it has neither a successor nor a newer version.
+ */
 export function mayUpdate(tools: readonly SetTool[]): boolean {
   const now = tools.map(({ name, version }) => `${name}@${version}`);
   const next = updated(tools);
   return now.length !== next.length || next.some((reference) => !now.includes(reference));
 }
 
-/** The agents that a token for the set must reach. The server accepts at most 100 for a token. */
+/**
+ * Returns the agents that a token for the set must give access to. The server accepts at most 100 agents for a token.
+ */
 export function agentsOf(tools: readonly SetTool[]): { id: string; name: string }[] {
   return tools.filter((tool) => tool.missing !== true).map(({ agentId, name }) => ({ id: agentId, name }));
 }

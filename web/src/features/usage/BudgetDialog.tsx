@@ -11,15 +11,15 @@ import { TextField } from '../../ui/TextField';
 import { FieldFaults, useTask } from '../../ui/useTask';
 
 interface Props {
-  /** The budget to change. */
+  /** The budget to change; undefined for a new budget. */
   budget?: Budget;
-  /** The names that a new budget cannot have. */
+  /** The names of existing budgets, which a new budget cannot have. */
   taken: string[];
   currency: string;
   onClose: () => void;
 }
 
-/** Creates a budget, or changes one. */
+/** Creates a budget, or changes an existing budget. */
 export function BudgetDialog({ budget, taken, currency, onClose }: Props) {
   const [name, setName] = useState(budget?.name ?? '');
   const [meter, setMeter] = useState<BudgetBody['meter']>(budget?.meter ?? 'gpuMinutes');
@@ -107,7 +107,7 @@ export function BudgetDialog({ budget, taken, currency, onClose }: Props) {
   );
 }
 
-/** Maps the server's field errors to sentences that start with the field. */
+/** Maps the server's field errors to sentences that start with the label of the field. */
 function inWords(error: unknown): unknown {
   const fields = error instanceof ApiError ? error.fields : [];
   const shown = fields.flatMap(({ pointer, message }): [string, string][] => {

@@ -20,7 +20,10 @@ import { Waiting } from '../../ui/Waiting';
 import { BudgetDialog } from './BudgetDialog';
 import css from './UsagePage.module.css';
 
-/** The budgets of the workspace with their use, and why runs are refused. Administrators change them. */
+/**
+ * Lists the budgets of the workspace with their usage, and the reasons why runs are refused. Administrators can change
+ * them.
+ */
 export function BudgetList({ currency }: { currency: string }) {
   const found = useBudgets(true, true);
   const { mayAnywhere } = useRights();

@@ -4,7 +4,7 @@ import { measured } from '../../texts/format';
 import { classes } from '../../ui/classes';
 import css from './UsagePage.module.css';
 
-/** One meter: its amount in the month, and a bar for each of the last twelve months. */
+/** Shows one meter: its amount in the month, and a bar for each of the last twelve months. */
 export function MeterChart({ reading, currency }: { reading: MeterReading; currency: string }) {
   const { meter, amount, history, price, per, unit, cost } = reading;
   const name = meterName(meter);
@@ -44,5 +44,5 @@ export function MeterChart({ reading, currency }: { reading: MeterReading; curre
   );
 }
 
-/** A month of the API, such as 2026-11, in words. */
+/** Formats a month of the API, such as 2026-11, in words. */
 const monthOf = (month = ''): string => (month === '' ? '' : say.monthName(month));

@@ -12,7 +12,10 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 
-/** The language model of the workspace and its tokens of the month. Administrators switch it off and on. */
+/**
+ * Shows the language model of the workspace and its tokens in this month. Administrators can switch the model off and
+ * on.
+ */
 export function ModelSwitch() {
   const found = useLanguageModel();
   const { mayAnywhere } = useRights();

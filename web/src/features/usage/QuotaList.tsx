@@ -10,7 +10,7 @@ import css from './UsagePage.module.css';
 import { quotaRows } from '../../api/quotas';
 import type { QuotaRow } from '../../api/quotas';
 
-/** The quotas of the workspace and their usage. */
+/** Shows the quotas of the workspace and their usage. */
 export function QuotaList() {
   const found = useQuotas();
   const { runsServer } = useRights();

@@ -66,7 +66,7 @@ export function UsagePage() {
   );
 }
 
-/** A chart for each meter with use in the last twelve months, and the names of the others. */
+/** Shows a chart for each meter that was used in the last twelve months, and the names of the other meters. */
 function Meters({ usage: { meters, currency } }: { usage: Usage }) {
   const used = meters.filter(({ history }) => history.some(({ amount }) => amount > 0));
   const idle = meters.filter((reading) => !used.includes(reading));

@@ -15,7 +15,7 @@ import { LanguageMark } from '../../agent/LanguageMark';
 import { OriginNote } from '../../agent/OriginNote';
 import css from '../../agent/Versions.module.css';
 
-/** The header of the versions page: owner, usage, origin and actions. */
+/** Shows the header of the versions page: owner, usage, origin and actions. */
 export function About({ agent }: { agent: Agent }) {
   const { id, name, title, description, tags, listed, latestVersion, draft } = agent;
   const [, navigate] = useLocation();

@@ -17,7 +17,7 @@ import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
 import { PinTable } from '../../agent/PinTable';
 
-/** Deprecates a version with a reason and a successor, or removes the deprecation. */
+/** Deprecates a version with a reason and a successor, or ends the deprecation. */
 export function DeprecateDialog({ version }: { version: string }) {
   const { name } = useOpenAgent();
   const versions = useVersions(name);
@@ -112,11 +112,11 @@ export function DeprecateDialog({ version }: { version: string }) {
 const others = (all: VersionSummary[], version: string): VersionSummary[] =>
   all.filter((v) => v.version !== version && !v.deprecated);
 
-/** A pre-release is a successor only if there is no other version. */
+/** A pre-release is proposed as the successor only if there is no other version. */
 const likely = (all: VersionSummary[]): VersionSummary | undefined =>
   all.find(({ version }) => !version.replace(/\+.*/, '').includes('-')) ?? all[0];
 
-/** The owners that reference the version. */
+/** Lists the owners that reference the version. */
 function Movers({ pins, successor }: { pins: Pin[]; successor: string }) {
   return (
     <section aria-label={say.affected} style={{ display: 'grid', gap: 8 }}>

@@ -12,7 +12,10 @@ import { Fault } from '../../ui/Fault';
 import { Waiting } from '../../ui/Waiting';
 import { SaveTable } from './SavedDrafts';
 
-/** The history of the draft while it is edited. The latest edits are saved first, so that they are in the list. */
+/**
+ * Shows the history of the draft while the draft is open. It saves the latest edits first, so that they are in the
+ * list.
+ */
 export function DraftHistoryDialog() {
   const { id, name } = useOpenAgent();
   const [saved, setSaved] = useState(false);

@@ -13,7 +13,7 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { saveOpenDraft } from '../../draft/openSession';
 import { useLocation } from 'wouter';
 
-/** Replaces the draft by a version. Edits since the last publication are discarded. */
+/** Replaces the draft by a version. It discards the edits since the last publication. */
 export function RedraftDialog({ from }: { from: string }) {
   const { id, name, latestVersion } = useOpenAgent();
   const [, navigate] = useLocation();

@@ -24,7 +24,7 @@ import { contentOf } from '../../draft/session';
 import comparison from '../../diff/Comparison.module.css';
 import css from './SavedDraftDialog.module.css';
 
-/** Compares a save with the draft, labels it, and makes it the draft again. */
+/** Compares a save of the draft with the current draft. The user can label the save, or make it the draft again. */
 export function SavedDraftDialog({ revision, back }: { revision: number; back?: OpenDialog }) {
   const { name } = useOpenAgent();
   const found = useDraftSave(name, revision);
@@ -80,7 +80,7 @@ export function SavedDraftDialog({ revision, back }: { revision: number; back?: 
   );
 }
 
-/** The parts of the draft that a restore changes. A save has no title, description and tags. */
+/** Lists the parts of the draft that a restore would change. A save contains no title, description and tags. */
 function differences(agent: Agent, save: Draft): Part[] {
   const draft = contentOf(agent);
   return mergeParts(draft, draft, { ...draft, draft: save });

@@ -11,7 +11,7 @@ import { Waiting } from '../../ui/Waiting';
 import sheet from '../../ui/Sheet.module.css';
 import css from '../../agent/Versions.module.css';
 
-/** The section of the versions page with the saves of the draft. */
+/** Shows the section of the versions page that contains the saves of the draft. */
 export function SavedDrafts({ agent: { name } }: { agent: Agent }) {
   return (
     <section className={sheet.section} aria-labelledby="saved-drafts">
@@ -22,7 +22,7 @@ export function SavedDrafts({ agent: { name } }: { agent: Agent }) {
   );
 }
 
-/** The saves of the draft, newest first. Each opens a dialog that compares and restores it. */
+/** Lists the saves of the draft, newest first. Each opens a dialog in which the user compares and restores it. */
 export function SaveTable({ name, back }: { name: string; back?: OpenDialog }) {
   const saves = useDraftSaves(name);
   const [now] = useState(() => Date.now());
@@ -90,7 +90,7 @@ const columnsOf = (
 
 const shownFiles = 4;
 
-/** The files of a save that differ from the entry before, and its settings if they differ. */
+/** Lists the files of a save that differ from the previous save. It also says whether the settings differ. */
 function changesOf({ files, settings }: DraftSave): string {
   const all = settings ? [...files, say.settings] : files;
   if (all.length === 0) return say.nothing;

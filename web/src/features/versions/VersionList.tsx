@@ -26,7 +26,7 @@ import { exampleInput } from '../../agent/exampleInput';
 import css from '../../agent/Versions.module.css';
 import { VersionTimeline } from './VersionTimeline';
 
-/** The changelog: the draft first, then all versions, newest first, with their actions. */
+/** Shows the changelog: the draft, and then all versions, newest first. Each has actions. */
 export function VersionList({ agent }: { agent: Agent }) {
   const { name } = agent;
   const versions = useVersions(name);
@@ -85,7 +85,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   );
 }
 
-/** The difference between the draft and the latest version. */
+/** Shows the difference between the draft and the latest version. */
 function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
   if (found.isError)
@@ -94,7 +94,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
         {say.notCompared(latest, found.error.message)} <Retry look="link" onRetry={() => void found.refetch()} />
       </p>
     );
-  // A one-line placeholder, so that the content below does not wait.
+  // While the difference is loaded, a placeholder of one line is shown, so that the content below does not wait.
   if (!found.data)
     return (
       <div>
@@ -106,7 +106,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
   return <p>{bump === 'none' ? say.theSameAs(latest) : say.aChangeSince(bump, latest, version)}</p>;
 }
 
-/** A version, or the draft. */
+/** Shows a version or the draft. */
 type Line = VersionSummary | undefined;
 
 const columnsOf = (agent: Agent, pins: Pin[], now: number, nameOf: (id: string) => string): TableColumn<Line>[] => {
@@ -231,7 +231,7 @@ function VersionMenu({ id, name, version: v }: { id: string; name: string; versi
   return <RowMenu label={say.actionsFor(version)} entries={entries} />;
 }
 
-/** The terminal command that runs it with a valid input. */
+/** Returns the terminal command that runs the version with a valid input. */
 async function copyLine(id: string, name: string, version: string): Promise<void> {
   const line = readVersion(name, version).then(({ inputSchema }) =>
     runLine(name, version, exampleInput(id, inputSchema)),

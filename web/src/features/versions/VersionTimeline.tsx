@@ -4,7 +4,10 @@ import { versionTimeline as say } from '../../texts/versions';
 import { timelineOf } from './timeline';
 import css from './VersionTimeline.module.css';
 
-/** The versions over time: larger steps are larger dots, and a ring marks those that are used. The table has the facts. */
+/**
+ * Draws the versions over time. A larger step in the number has a larger dot, and a ring marks versions that are in
+ * use. The table contains the same data.
+ */
 export function VersionTimeline({ versions, pins }: { versions: VersionSummary[]; pins: Pin[] }) {
   if (versions.length < 2) return null;
   const dots = timelineOf(versions);

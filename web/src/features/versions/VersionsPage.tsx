@@ -19,7 +19,7 @@ import { PinTable } from '../../agent/PinTable';
 import { SavedDrafts } from './SavedDrafts';
 import { VersionList } from './VersionList';
 
-/** The page of an agent's versions, references and lifecycle actions. */
+/** Shows the page with an agent's versions, references and lifecycle actions. */
 export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNode }) {
   const facts = useFacts(name);
   const [, navigate] = useLocation();
@@ -32,7 +32,7 @@ export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNo
     notify('done', say.isNow(name, present));
     navigate(versionsUrl(present), { replace: true });
   }, [present, name, navigate]);
-  // Shown content stays if a refresh fails.
+  // If a refresh fails, the shown content stays.
   if (facts.isError && (facts.data === undefined || isMissing(facts.error)))
     return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
   return (

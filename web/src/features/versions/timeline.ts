@@ -1,17 +1,17 @@
-// The versions of an agent as dots on a line of time.
+// Computes the positions of an agent's versions on a timeline.
 import type { VersionSummary } from '../../api/types';
 
 export interface Dot {
   version: VersionSummary;
-  /** Percent of the width. */
+  /** The position in percent of the width. */
   x: number;
   step: 'major' | 'minor' | 'patch';
 }
 
-/** Percent between two dots, so that neighbours do not overlap. */
+/** The minimum distance between two dots in percent, so that they do not overlap. */
 const closest = 5;
 
-/** Returns the dots from the oldest to the newest. Dots that would touch are moved to the right. */
+/** Returns the dots, oldest version first. Dots that would overlap are moved to the right. */
 export function timelineOf(versions: readonly VersionSummary[]): Dot[] {
   const sorted = [...versions].sort((a, b) => Date.parse(a.publishedAt) - Date.parse(b.publishedAt));
   const times = sorted.map(({ publishedAt }) => Date.parse(publishedAt));
@@ -29,7 +29,7 @@ export function timelineOf(versions: readonly VersionSummary[]): Dot[] {
   }));
 }
 
-/** The largest part of the number that grew. The first version counts as a major one. */
+/** Returns the most significant part of the version number that increased. The first version counts as a major step. */
 function stepOf(before: string | undefined, version: string): Dot['step'] {
   const [major, minor] = version.split('.');
   const [majorBefore, minorBefore] = before?.split('.') ?? [];

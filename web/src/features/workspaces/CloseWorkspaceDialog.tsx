@@ -8,7 +8,7 @@ import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 
-/** Closes a workspace to all members. The user types its name to confirm. */
+/** Closes a workspace for all members. The user types the name of the workspace to confirm. */
 export function CloseWorkspaceDialog({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const { id, name, title } = workspace;
   const [typed, setTyped] = useState('');

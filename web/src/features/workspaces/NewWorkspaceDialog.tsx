@@ -10,7 +10,7 @@ import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { byField, type Complaints } from '../../api/fieldFaults';
 
-/** Creates a workspace. Its creator becomes its administrator. */
+/** Creates a workspace. The person who creates it becomes its administrator. */
 export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');

@@ -16,7 +16,7 @@ import { CloseWorkspaceDialog } from './CloseWorkspaceDialog';
 import { NewWorkspaceDialog } from './NewWorkspaceDialog';
 import { QuotaDialog } from './QuotaDialog';
 
-/** The workspaces of this server, for its administrators. Their contents are not accessible from here. */
+/** Lists the workspaces of this server for server administrators. This page gives no access to their contents. */
 export function WorkspacesPage() {
   useEffect(() => {
     document.title = say.pageTitle;

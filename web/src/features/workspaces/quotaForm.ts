@@ -1,4 +1,4 @@
-// The quota form of a workspace: empty means the server's default, 0 means unlimited.
+// Contains the form for the quotas of a workspace. An empty field means the server's default, and 0 means no limit.
 import type { OwnQuota } from '../../api/types';
 import { quotaForm as say } from '../../texts/workspaces';
 
@@ -15,7 +15,7 @@ const units: readonly (readonly [string, number])[] = [
   ['B', 1],
 ];
 
-/** Formats bytes in the largest unit that is exact. */
+/** Formats a number of bytes in the largest unit in which it is a whole number. */
 function spellBytes(n: number): string {
   if (n === 0) return '0';
   const [unit, size] = units.find(([, size]) => n % size === 0) ?? ['B', 1];
@@ -30,7 +30,7 @@ function readBytes(text: string): number | undefined {
 
 const readCount = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
 
-/** The workspace's own quotas as form texts. */
+/** Returns the limits that the workspace sets, as texts for the form. */
 export function formOf(own: OwnQuota): QuotaForm {
   const text = (name: QuotaName): string => {
     const value = own[name];
@@ -45,7 +45,7 @@ export function formOf(own: OwnQuota): QuotaForm {
   };
 }
 
-/** Parses the form, or returns the errors of its fields. The server checks it again. */
+/** Parses the form. It returns the quotas, or the errors of the fields. The server checks the values again. */
 export function readForm(form: QuotaForm): { own: OwnQuota; faults: Partial<QuotaForm> } {
   const own: OwnQuota = {};
   const faults: Partial<QuotaForm> = {};

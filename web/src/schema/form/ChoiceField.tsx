@@ -8,8 +8,8 @@ const mostRadios = 4;
 const mostListed = 12;
 
 /**
- * A field for one of several values: radio buttons if they fit on a line, a select list if it is short, else a search
- * field.
+ * A field for one of several values. It shows radio buttons if they fit in one line, a select list for a few values,
+ * and a search field for many.
  */
 export function ChoiceField({
   pointer,
@@ -45,7 +45,7 @@ export function ChoiceField({
   }
   if (options.length > mostListed) {
     const list = `${fieldId(pointer)}-options`;
-    // Typed text that is not an option stays, and the schema rejects it.
+    // If the typed text is not an option, it stays in the field, and the schema rejects it.
     const type = (text: string): void => {
       const found = options.find((o) => o.label === text);
       onChange({ do: 'set', at: pointer, to: found ? found.value : text === '' && !required ? undefined : text });

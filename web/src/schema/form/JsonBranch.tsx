@@ -5,12 +5,12 @@ import { Field } from '../../ui/Field';
 import { faultSentence } from '../locate';
 import { fieldId, useForm, type FieldProps } from './SchemaForm';
 
-/** Edits part of the value as JSON. Text that is not valid JSON yet stays as typed. */
+/** Edits a part of the value as JSON. The text stays as the user typed it while it is not valid JSON. */
 export function JsonBranch({ pointer, node, label, value, error, readOnly }: FieldProps & { readOnly?: boolean }) {
   const { onChange } = useForm();
   const [typed, setTyped] = useState<{ text: string; fault: string | undefined; was: string }>();
   const current = value === undefined ? '' : stringifyJson(value, 2);
-  // The typed text stays until the value changes elsewhere.
+  // The typed text stays until the value is changed outside of this field.
   const shown = typed && typed.was === current ? typed : undefined;
   const change = (text: string): void => {
     if (text.trim() === '') {

@@ -3,7 +3,7 @@ import { Field } from '../../ui/Field';
 import { fromLocal, toLocal } from './moment';
 import { fieldId, useForm, type FieldProps } from './SchemaForm';
 
-/** A date and time field. Invalid text stays editable as text. */
+/** A field for a date and time. The user can edit an invalid text as text. */
 export function MomentField({ pointer, node, label, required, value, error }: FieldProps) {
   const { onChange } = useForm();
   const text = typeof value === 'string' ? value : '';

@@ -11,17 +11,17 @@ type TextShape = Extract<Shape, { kind: 'text' }>;
 export function TextField({ pointer, node, label, required, value, error, shape }: FieldProps & { shape: TextShape }) {
   const { onChange } = useForm();
   const text = typeof value === 'string' ? value : '';
-  // The field stays tall while it is shown: another element would lose the caret.
+  // Once the field has several lines, it stays so. Replacing the element would lose the cursor position.
   const [tall, setTall] = useState(false);
   if (!tall && text.includes('\n')) setTall(true);
-  // Clearing an optional text removes the property. Clearing a required one sets the empty text, which the schema may
-  // reject.
+  // If the user clears an optional text, the property is removed. If the user clears a required text, it becomes an
+  // empty text, which the schema may reject.
   const change = (now: string): void =>
     onChange({ do: 'set', at: pointer, to: now === '' && !required ? undefined : now });
   return (
     <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
       {(control) =>
-        // An input of one line would remove the line breaks of its value.
+        // An input with one line would remove the line breaks in its value.
         shape.multiline || (shape.input === 'text' && !shape.secret && tall) ? (
           <textarea
             {...control}
@@ -52,7 +52,7 @@ export function NumberField({ pointer, node, label, value, error, integer }: Fie
   return (
     <Field label={label} hint={hintOf(node.description, node.schema)} error={wrong} id={fieldId(pointer)}>
       {(control) => (
-        // A text field, because a number field hides unfinished numbers.
+        // This is a text field, because a number field hides unfinished numbers.
         <input
           {...control}
           type="text"

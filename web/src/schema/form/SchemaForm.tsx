@@ -1,4 +1,4 @@
-// Renders a form from schema, value and problems. Parts without a field type are edited as JSON.
+// Shows a form for a schema, a value and problems. A part for which there is no field is edited as JSON.
 import { createContext, use, useMemo, type ReactNode } from 'react';
 import { isObject, rawNumber, type Json } from '../../api/json';
 import type { FieldProblem, JsonSchema } from '../../api/types';
@@ -57,7 +57,7 @@ export function SchemaForm({ schema, input, problems, onChange }: Props) {
 
 const hasNothing = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** The properties of every field type. */
+/** The props that every field has. */
 export interface FieldProps {
   pointer: string;
   node: Node;
@@ -98,7 +98,8 @@ export function NodeField({ pointer, node, required, marked = false, label }: No
     value,
     error: messages.get(pointer),
   };
-  // A value of a different type than the schema's is shown as JSON instead of an empty field.
+  // If the type of a value differs from that of the schema, the value is shown as JSON. An empty field would hide the
+  // value.
   if (!fits(node, value)) return <JsonBranch {...props} />;
   switch (node.shape.kind) {
     case 'text':
@@ -124,7 +125,7 @@ export function NodeField({ pointer, node, required, marked = false, label }: No
   }
 }
 
-/** Whether a value has the type of a field. */
+/** Whether the type of a value fits a field. */
 export function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (value === null && nullable) return shape.kind !== 'object' && shape.kind !== 'list';

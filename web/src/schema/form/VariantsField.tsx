@@ -9,12 +9,12 @@ import { readNode } from './shape';
 
 type Props = FieldProps & { branches: { label: string; schema: JsonSchema }[] };
 
-/** Selects one of several schemas and shows its fields. */
+/** Lets the user select one of several schemas, and shows the fields of this schema. */
 export function VariantsField({ pointer, node, label, value, error, branches }: Props) {
   const { root, onChange } = useForm();
   const [chosen, setChosen] = useState<number>();
   const fitting = branches.findIndex((b) => value !== undefined && check(value, within(b.schema, root)).length === 0);
-  // The selection is dropped when another value takes this place, for example after a list item is removed.
+  // The selection is cleared when the field gets another value, for example after the user removed a list item.
   const held = chosen !== undefined && fits(readNode(branches[chosen]?.schema ?? true, root), value);
   const now = held ? chosen : Math.max(fitting, 0);
   const branch = branches[now];
@@ -44,7 +44,7 @@ export function VariantsField({ pointer, node, label, value, error, branches }: 
   );
 }
 
-/** The branch with the definitions that its references need. */
+/** Returns the selected schema with the definitions to which it refers. */
 function within(schema: JsonSchema, root: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean' || typeof root === 'boolean' || root['$defs'] === undefined) return schema;
   return { ...schema, $defs: root['$defs'] };

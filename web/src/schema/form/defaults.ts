@@ -1,4 +1,4 @@
-// The initial value of a form: schema defaults, and empty containers for required parts.
+// Computes the initial value of a form from the defaults in the schema. Required objects and lists are empty.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { exampleOf, ownExample } from './example';
@@ -36,7 +36,7 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
   }
 }
 
-/** An example input: the form's initial value, with required parts filled in. */
+/** Returns an example input: the initial value of the form, with values for all required parts. */
 export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json {
   const { shape, schema: node } = readNode(schema, root);
   const initial = initialValue(schema, root);
@@ -49,7 +49,7 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
       if (given !== undefined) return given;
       const value: JsonObject = isObject(initial) ? { ...initial } : {};
       for (const { key, schema: property, required } of shape.properties) {
-        const asked = required || key in value; // an optional object with a default inside must be complete too
+        const asked = required || key in value; // if an optional object contains a default, its required parts get values too
         if (asked && !(isObject(own) && key in own)) value[key] = exampleValue(property, root, depth + 1);
       }
       return value;
@@ -57,7 +57,7 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
     case 'list': {
       if (given !== undefined) return given;
       const least = typeof node['minItems'] === 'number' ? Math.min(node['minItems'], mostItems) : 0;
-      // Nested lists multiply, so each list counts as several levels.
+      // Nested lists multiply the number of values, so each list counts as several levels.
       return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
     }
     case 'variants':
@@ -68,13 +68,13 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
   }
 }
 
-/** The default of an object may lack required properties, for example {}. */
+/** The default of an object may lack required properties, for example if it is {}. */
 const isWhole = (value: Json, shape: Shape): boolean =>
   shape.kind !== 'object' ||
   !isObject(value) ||
   shape.properties.every(({ key, required }) => !required || key in value);
 
-/** The initial value of a new list item or a newly selected branch. */
+/** Returns the initial value of a new list item or of a schema that the user has just selected. */
 export function blankValue(schema: JsonSchema, root: JsonSchema, depth = 0): Json {
   const initial = initialValue(schema, root);
   if (initial !== undefined) return initial;

@@ -1,5 +1,5 @@
-// An example value for a schema: its own example, else the simplest value within its limits. Patterns are ignored,
-// because generated texts look unrealistic.
+// Returns an example value for a schema. It is the schema's example if there is one, otherwise the simplest value
+// within the limits. Patterns are ignored, because generated texts look unrealistic.
 import { plain, type Json, type JsonObject } from '../../api/json';
 import type { Shape } from './shape';
 
@@ -11,7 +11,7 @@ const formats: Partial<Record<string, string>> = {
   uuid: '123e4567-e89b-42d3-a456-426614174000',
 };
 
-/** The schema's own example. */
+/** Returns the example in the schema. */
 export const ownExample = (node: JsonObject): Json | undefined =>
   Array.isArray(node['examples']) ? node['examples'][0] : undefined;
 
@@ -43,7 +43,10 @@ function exampleText(node: JsonObject): string {
   return text.slice(0, Math.max(least, Math.min(4, limit(node, 'maxLength') ?? 4)));
 }
 
-/** The number closest to 0 within the limits that is a multiple of the step, searched from the lower limit. */
+/**
+ * Returns the number within the limits that is closest to 0 and a multiple of the step. It searches from the lower
+ * limit.
+ */
 function exampleNumber(node: JsonObject, integer: boolean): Json {
   const given = limit(node, 'multipleOf');
   const step = given !== undefined && given > 0 ? given : integer ? 1 : undefined;
@@ -64,7 +67,7 @@ function exampleNumber(node: JsonObject, integer: boolean): Json {
 function candidates(from: number, to: number, step: number | undefined): number[] {
   const edges = [from, to].filter(Number.isFinite);
   if (step === undefined) return [0, ...edges, from + 1, (from + to) / 2, to - 1].filter(Number.isFinite);
-  // Two steps beyond a limit, because the limit may be exclusive.
+  // The search continues for two steps beyond a limit, because the limit may be exclusive.
   const up = [0, 1, 2].map((n) => (Math.ceil(from / step) + n) * step);
   const down = [0, 1, 2].map((n) => (Math.floor(to / step) - n) * step);
   return [0, ...up, ...down].filter(Number.isFinite).map((n) => Number(n.toPrecision(12)));

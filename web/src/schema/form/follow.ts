@@ -1,5 +1,5 @@
-// Updates an input when its schema is edited. A renamed property keeps its value. A new default replaces a value that
-// was not edited. A removed property is removed if its value is the default.
+// Updates an input after its schema was edited. A renamed property keeps its value. A new default replaces a value that
+// the user has not edited. If a property was removed, its value is removed if it equals the default.
 import { isObject, stringifyJson, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { initialValue } from './defaults';
@@ -32,7 +32,7 @@ export function followSchema(value: Json, before: JsonSchema, after: JsonSchema)
   return same(next, value) ? value : next;
 }
 
-/** The keys of an input that its schema does not know. */
+/** Returns the keys of an input that the schema does not describe. */
 export function unknownKeys(value: Json, schema: JsonSchema): string[] {
   const known = propertiesOf(schema);
   if (!isObject(value) || !known) return [];
@@ -46,7 +46,7 @@ function propertiesOf(schema: JsonSchema): Map<string, JsonSchema> | undefined {
   return shape.kind === 'object' ? new Map(shape.properties.map((p) => [p.key, p.schema])) : undefined;
 }
 
-/** One name that went and one that came at its place is a renaming. */
+/** If one name was removed and one was added at the same position, the property was renamed. */
 function renaming(
   old: Map<string, JsonSchema>,
   now: Map<string, JsonSchema>,

@@ -1,5 +1,5 @@
-// The input of a run, edited as a form or as JSON. Typed text is never dropped: invalid JSON stays text, an unfinished
-// number stays with its field, and unknown keys are kept.
+// Contains the input of a run, which the user edits as a form or as JSON. No typed text is lost: invalid JSON stays as
+// text, the field keeps an unfinished number, and unknown keys are kept.
 import { parseJson, stringifyJson, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../locate';
@@ -10,11 +10,11 @@ import { followSchema } from './follow';
 export interface InputState {
   mode: 'form' | 'json';
   value: Json;
-  /** The JSON text; in form mode it is generated from the value. */
+  /** The JSON text. While the form is shown, the text is generated from the value. */
   text: string;
-  /** The JSON error. While there is one, the value is the last valid one. */
+  /** The error in the JSON text. While there is an error, the value is the last valid one. */
   fault: string | undefined;
-  /** Texts that are not values yet, by pointer, for example "-" or "1e". */
+  /** Texts of fields that are not yet valid values, by pointer, for example "-" or "1e". */
   partial: Record<string, string>;
 }
 
@@ -24,7 +24,7 @@ export type InputAction =
   | { do: 'text'; text: string }
   | { do: 'mode'; mode: 'form' | 'json' }
   | { do: 'replace'; value: Json }
-  /** The schema was edited. */
+  /** Called after the user has edited the schema. */
   | { do: 'follow'; before: JsonSchema; after: JsonSchema };
 
 export function startInput(schema: JsonSchema, value: Json = initialValue(schema) ?? {}): InputState {
@@ -47,10 +47,10 @@ export function reduceInput(state: InputState, action: InputAction): InputState 
     case 'text':
       return readText(state, action.text);
     case 'mode':
-      // Invalid JSON cannot be shown as a form, so the JSON view stays open.
+      // A form cannot show invalid JSON, so the text view stays open.
       return state.fault !== undefined ? state : { ...state, mode: action.mode, partial: {} };
     case 'follow': {
-      // Invalid JSON is still being typed, so it is not changed.
+      // The user is still typing an invalid JSON text, so the text does not change.
       if (state.fault !== undefined) return state;
       const value = followSchema(state.value, action.before, action.after);
       return value === state.value ? state : { ...state, value, text: stringifyJson(value, 2), partial: {} };
@@ -77,7 +77,7 @@ function forget(partial: Record<string, string>, at: string): Record<string, str
   return Object.fromEntries(Object.entries(partial).filter(([k]) => k !== at && !k.startsWith(`${at}/`)));
 }
 
-/** When a list item is removed, later items and their unfinished texts move up. */
+/** When a list item is removed, the index of later items changes. The pointers of their unfinished texts change too. */
 function closeUp(partial: Record<string, string>, at: string, value: Json): Record<string, string> {
   const index = Number(tokens(at).at(-1));
   const list = at.slice(0, at.lastIndexOf('/'));

@@ -1,6 +1,6 @@
 // Converts between RFC 3339 times and local time fields.
 
-/** Returns the time in the browser's time zone, or undefined if the text is invalid. */
+/** Converts a time to the browser's time zone. Returns undefined if the text is invalid. */
 export function toLocal(text: string): string | undefined {
   const at = new Date(text);
   if (text === '' || Number.isNaN(at.getTime())) return undefined;

@@ -1,4 +1,4 @@
-// Selects the field type of a schema node. Nodes without a field type are edited as JSON.
+// Selects the field for each part of a schema. A part for which there is no field is edited as JSON.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { shape as say } from '../../texts/form';
@@ -35,7 +35,10 @@ export interface Node {
 
 const json: Shape = { kind: 'json' };
 
-/** Reads a node and follows references inside the root. The number of steps is limited because of cycles. */
+/**
+ * Reads a part of a schema and follows references inside the document. The number of steps is limited, because
+ * references may form a cycle.
+ */
 export function readNode(schema: JsonSchema, root: JsonSchema): Node {
   const resolved = dereference(schema, root);
   const { types, nullable } = typesOf(resolved);
@@ -55,7 +58,7 @@ function dereference(schema: JsonSchema, root: JsonSchema): JsonObject {
     const ref: Json | undefined = at['$ref'];
     if (typeof ref !== 'string') return at;
     if (ref !== '#' && !ref.startsWith('#/')) return {};
-    // Keywords next to a reference (title, description) override the target's.
+    // Keywords next to a reference, such as title and description, take precedence over those of the target.
     const { $ref: _, ...others } = at;
     const target = get(root, decode(ref.slice(1)));
     at = isObject(target) ? { ...target, ...others } : {};
@@ -106,7 +109,7 @@ function shapeOf(schema: JsonObject, types: string[]): Shape {
   }
 }
 
-/** Whether a text may be too long for one line: code, a document, or a text that is allowed to be. */
+/** Whether a text may need several lines: it is code, a document, or may be long. */
 function isLong(schema: JsonObject): boolean {
   const { maxLength, format } = schema;
   if (schema['x-multiline'] !== undefined) return schema['x-multiline'] === true;
@@ -135,7 +138,7 @@ function objectShape(schema: JsonObject): Shape {
   return { kind: 'object', properties };
 }
 
-/** Branches that are all constants form one choice; other branches are selected by title. */
+/** If all alternatives are constants, they form one choice. The user selects other alternatives by their title. */
 function variants(branches: Json[]): Shape {
   const objects = branches.filter(isObject);
   if (objects.length !== branches.length || objects.length === 0) return json;
