@@ -24,12 +24,13 @@ const (
 	KindDropped  Kind = "dropped"
 )
 
-// MaxChunk is the largest stdout or stderr event in bytes; longer output is several events, cut at UTF-8 borders.
+// MaxChunk is the maximum size of a stdout or stderr event in bytes. Longer output is divided into several events at
+// the boundaries of UTF-8 characters.
 const MaxChunk = 32 << 10
 
-// Event is one event of a run. A runtime sets Kind and Data, and sets At if it knows the time more precisely than the
-// recorder does. The recorder numbers the events of a run from 1. Data is JSON: a string for stdout and stderr, an object
-// otherwise.
+// Event is one event of a run. A runtime sets Kind and Data. It sets At only if its time is more precise than that of
+// the recorder. The recorder numbers the events of a run from 1. Data is JSON: a string for stdout and stderr, an
+// object otherwise.
 type Event struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"`
@@ -71,15 +72,15 @@ type LogData struct {
 	Fields  json.RawMessage `json:"fields,omitempty"`
 }
 
-// ProgressData is the data of a progress event; Total is 0 when the program does not know it.
+// ProgressData is the data of a progress event. Total is 0 if the program does not know the total.
 type ProgressData struct {
 	Done    float64 `json:"done"`
 	Total   float64 `json:"total"`
 	Message string  `json:"message,omitempty"`
 }
 
-// StatusData is the data of a status event. Position and ExpectedWaitMs are set while the run is queued: its position
-// from 1, and the estimated time until it starts.
+// StatusData is the data of a status event. Position and ExpectedWaitMs are set while the run is queued. Position is
+// the run's position in the queue, from 1. ExpectedWaitMs is the estimated time until the run starts.
 type StatusData struct {
 	Status         string `json:"status"`
 	Position       int    `json:"position,omitempty"`
@@ -94,28 +95,28 @@ type DroppedData struct {
 // Decision is the result of a network request.
 type Decision string
 
-// EgressAllowed means that the request was allowed and is complete, EgressDenied that a rule of the server denied it, and
-// EgressFailed that it was allowed but failed.
+// EgressAllowed: the request was allowed and is complete. EgressDenied: a rule of the server denied the request.
+// EgressFailed: the request was allowed but failed.
 const (
 	EgressAllowed Decision = "allowed"
 	EgressDenied  Decision = "denied"
 	EgressFailed  Decision = "failed"
 )
 
-// EgressData is the data of an egress event: the destination and the result of a request. It has no path, query, header
-// or body, because those may hold secrets.
+// EgressData is the data of an egress event: the destination and the result of a request. It does not contain the path,
+// query, headers or body, because these may contain secrets.
 type EgressData struct {
 	Host     string   `json:"host"`
 	Port     uint16   `json:"port"`
 	Decision Decision `json:"decision"`
 	Rule     string   `json:"rule"`  // the grant that allowed the request, or the rule that denied it
-	Bytes    int64    `json:"bytes"` // sent and received
+	Bytes    int64    `json:"bytes"` // bytes sent and received
 	Ms       float64  `json:"ms"`
 }
 
-// CallData is the data of a call event: a program called another agent, or a host function. A call of an agent has one
-// event when its run starts and one when it ends. A call that started no run has only the last one, with an error and
-// without a run.
+// CallData is the data of a call event: a program called another agent or a host function. A call of an agent has one
+// event when the called run starts and one event when that run ends. If the call started no run, there is only the
+// second event, with an error and without a run.
 type CallData struct {
 	Reference string  `json:"reference,omitempty"` // called agent, as the version declares it, for example name@^1
 	Function  string  `json:"function,omitempty"`  // called host function
@@ -126,11 +127,11 @@ type CallData struct {
 	RunID     string  `json:"runId,omitempty"`
 	Status    string  `json:"status"` // status of the called run, refused if no run started; for a host function succeeded or refused
 	Error     string  `json:"error,omitempty"`
-	Ms        float64 `json:"ms,omitempty"` // set at the end
+	Ms        float64 `json:"ms,omitempty"` // set in the event at the end of the call
 }
 
 // Text returns a stdout or stderr event. It replaces invalid UTF-8 like encoding/json.
 func Text(kind Kind, s string) Event {
-	data, _ := json.Marshal(s) // a string always marshals
+	data, _ := json.Marshal(s) // marshaling a string never fails
 	return Event{Kind: kind, Data: data}
 }

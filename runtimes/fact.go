@@ -24,11 +24,12 @@ func FactKinds() []FactKind {
 	return []FactKind{ImportFact, CallFact, ReferenceFact, AttributeFact, HostFact, AddressFact, SubprocessFact, DynamicFact, EnvironmentFact, FunctionFact, LoopFact, LiteralFact}
 }
 
-// Fact is a statement about the source of a program. A parser finds it without running the program. It is not a verdict.
+// Fact is a statement about the source of a program, not a verdict. A parser finds it without running the program.
 type Fact struct {
-	Kind   FactKind          `json:"kind"`
-	Name   string            `json:"name"`
-	With   map[string]string `json:"with,omitempty"` // literal arguments of a call, by keyword or by position from 0
+	Kind FactKind `json:"kind"`
+	Name string   `json:"name"`
+	// Literal arguments of a call; the key is the keyword, or the position from 0.
+	With   map[string]string `json:"with,omitempty"`
 	File   string            `json:"file"`
 	Line   int               `json:"line"`
 	Column int               `json:"column"`

@@ -11,8 +11,8 @@ const (
 	NPM  Ecosystem = "npm"  // tarballs, for JavaScript and TypeScript
 )
 
-// Lock is the exact list of packages that a list of requirements resolved to on one platform. Every installation of a
-// lock has the same files, because the lock contains the hashes of the archives.
+// Lock is the exact list of packages that result from resolving a list of requirements for one platform. Every
+// installation of a lock has the same files, because the lock contains the hashes of the archives.
 type Lock struct {
 	Ecosystem Ecosystem       `json:"ecosystem"`
 	Platform  string          `json:"platform"` // interpreter and operating system, such as cp311-linux_x86_64
@@ -23,10 +23,11 @@ type Lock struct {
 type LockedPackage struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	Path    string `json:"path,omitempty"` // folder of an npm package, because a lock may have several versions of it
-	Hash    string `json:"hash"`           // of the archive: sha256:… or sha512:…, hexadecimal
-	URL     string `json:"url"`            // of the archive
-	Size    int64  `json:"size,omitempty"` // of the archive in bytes, 0 if the index does not report it
+	// Path of an npm package's folder; needed because a lock may contain several versions of a package.
+	Path    string `json:"path,omitempty"`
+	Hash    string `json:"hash"`           // hash of the archive: sha256:… or sha512:…, hexadecimal
+	URL     string `json:"url"`            // URL of the archive
+	Size    int64  `json:"size,omitempty"` // size of the archive in bytes; 0 if the index does not report it
 	License string `json:"license,omitempty"`
 }
 
@@ -38,25 +39,25 @@ func (l Lock) Digest() string {
 	}
 	sum, err := jcs.DigestValue(form)
 	if err != nil {
-		return "" // unreachable: all strings of a lock are valid UTF-8
+		return "" // cannot happen, because all strings of a lock are valid UTF-8
 	}
 	return sum
 }
 
-// lockForm is the digested JSON of a lock.
+// lockForm is the JSON of a lock over which Digest computes the hash.
 type lockForm struct {
 	Form      string     `json:"form"`
 	Ecosystem Ecosystem  `json:"ecosystem"`
 	Platform  string     `json:"platform"`
-	Packages  [][]string `json:"packages"` // name, version, path and hash of each
+	Packages  [][]string `json:"packages"` // name, version, path and hash of each package
 }
 
 // Installed is an unpacked lock, ready to be mounted into runs.
 type Installed struct {
-	Digest  string   // of the lock
-	Dir     string   // folder on the host with the installed files, which do not change any more
+	Digest  string   // digest of the lock
+	Dir     string   // folder on the host with the installed files; the files no longer change
 	Modules []string // names that programs import, sorted
-	// Sources maps paths that begin with node_modules to the source text of npm packages, for the bundler. It is shared
-	// between runs and must not be changed.
+	// Sources maps paths that begin with node_modules to the source text of npm packages, for the bundler. Runs share the
+	// map, so it must not be changed.
 	Sources map[string]string
 }

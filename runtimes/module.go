@@ -9,7 +9,7 @@ type Module struct {
 
 // ModuleFunction is a function that a module imports or exports.
 type ModuleFunction struct {
-	Module string `json:"module,omitempty"` // module that provides an imported function
+	Module string `json:"module,omitempty"` // name of the module that provides an imported function
 	Name   string `json:"name"`
 	Type   string `json:"type" doc:"Parameters and results, for example (i32, i32) -> (i32)."`
 }

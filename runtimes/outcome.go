@@ -31,9 +31,9 @@ type Grant struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// ProgramError describes a program's failure and its position in the user's source. File is one of the job's files. Line
-// and Column count from 1 and are 0 if unknown. Remedy is the smallest change that fixes the failure. For a denied
-// request, Rule names the rule that denied it, and Grant is set if a grant can allow it.
+// ProgramError describes a program's failure and its position in the user's source. File is one of the job's files.
+// Line and Column count from 1 and are 0 if unknown. Remedy describes how to fix the failure. For a denied request,
+// Rule is the name of the rule that denied the request. Grant is set if a grant can allow the request.
 type ProgramError struct {
 	Type    ErrorType `json:"type"`
 	Message string    `json:"message"`
@@ -55,28 +55,30 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// MaxFieldErrors is the maximum length of ProgramError.Errors.
+// MaxFieldErrors is the maximum number of ProgramError.Errors.
 const MaxFieldErrors = 50
 
-// Usage holds the resources that a run used. The values come from kernel counters if the run has any.
+// Usage holds the resources that a run used. If the run has kernel counters, the values come from these.
 type Usage struct {
-	Start      time.Duration // from the call of Run to the start of the program
-	Run        time.Duration // from the program's start to its end
+	Start      time.Duration // time from the call of Run to the start of the program
+	Run        time.Duration // time from the start of the program to its end
 	CPU        time.Duration
-	PeakMemory int64         // bytes, of the whole process tree
+	PeakMemory int64         // peak in bytes of the whole process tree
 	Remote     time.Duration // time at a remote service, measured by this server; 0 for a local program
 	GPU        time.Duration // GPU time multiplied by the number of GPUs, as a remote service reports it
-	RemoteCost float64       // cost that a remote service reports, in the server's currency; 0 if it reports none
+	RemoteCost float64       // cost in the server's currency, as a remote service reports it; 0 if it reports none
 }
 
-// Outcome is the result of a program. Error is nil if it succeeded; Output is then its JSON result.
+// Outcome is the result of a program. If the program succeeded, Error is nil and Output is its JSON result.
 type Outcome struct {
 	Output   json.RawMessage
 	Error    *ProgramError
 	ExitCode *int // exit code, if the program is a process
 	Usage    Usage
 	Level    string // actual isolation of this run: full, reduced(missing mechanisms), none
-	CallErr  error  // first server error in a host call, for the log: the program only learns that the call failed
+	// First error of the server in a host call, for the log; the program receives only the information that the call
+	// failed.
+	CallErr error
 }
 
 // Succeeded reports whether the program succeeded.

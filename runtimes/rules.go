@@ -3,15 +3,16 @@ package runtimes
 // Restricted is the rule pack that allows only listed imports and forbids running code from strings, such as eval.
 const Restricted = "restricted"
 
-// Rules restrict a program's use of its language. The server checks the source against them before a run and enforces
-// them during the run. They are no security boundary: the jail is.
+// Rules restrict how a program may use its language. The server checks the source against them before a run and
+// enforces them during the run. They are not a security boundary; the jail is.
 type Rules struct {
-	Pack    string   `json:"pack"`              // Restricted
-	Imports []string `json:"imports,omitempty"` // modules that a Python program may import; empty means the list of the pack
+	Pack string `json:"pack"` // Restricted
+	// Modules that a Python program may import; if empty, the list of the rule pack applies.
+	Imports []string `json:"imports,omitempty"`
 }
 
-// Rules of the pack Restricted that are enforced while programs in JavaScript and Bash run. Package runtimes/python/rules
-// has the rules for Python.
+// Rules of the pack Restricted that are enforced during runs of programs in JavaScript and Bash. The rules for Python
+// are in package runtimes/python/rules.
 const (
 	RuleModules  = Restricted + "/node-import"
 	RuleCode     = Restricted + "/node-code"

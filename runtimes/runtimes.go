@@ -22,10 +22,10 @@ const (
 	WASM       Language = "wasm" // a module compiled from any language
 )
 
-// Name is the name of a runtime, which executes programs. A published version always uses the same runtime.
+// Name is the name of a runtime. A runtime executes programs. A published version always uses the same runtime.
 type Name string
 
-// Runtimes of this server. Auto appears only in requests: publishing replaces it by one of the others.
+// Runtimes of this server. Auto appears only in requests; publishing replaces it with one of the others.
 const (
 	Auto         Name = "auto"
 	Goja         Name = "goja"
@@ -50,7 +50,8 @@ func (n Name) Remote() bool {
 	return true
 }
 
-// Runtime executes one language. It returns an error only if the server failed; a program that fails is an Outcome.
+// Runtime executes programs of one language. It returns an error only if the server failed. If the program failed, the
+// error is in the Outcome.
 type Runtime interface {
 	Run(ctx context.Context, job Job, host Host) (Outcome, error)
 }
@@ -69,21 +70,22 @@ type JobStore interface {
 	StoreJob(ctx context.Context, handle string)
 }
 
-// WaitsCode is the error code of a host call that must wait for the end of a run. The message is the ID of that run. The
-// Monty guest then saves the state of the program and calls AwaitFunction. Other guests never receive this error.
+// WaitsCode is the error code of a host call whose result is available only after the end of another run. The message
+// of the error is the ID of that run. The Monty guest then saves the state of the program and calls AwaitFunction.
+// Other guests never receive this error.
 const WaitsCode = "waits"
 
-// AwaitFunction is the host function with which a guest waits for the end of a run that its program has called. Its
-// arguments are the run's ID and the state of the program. After a restart of the server, the engine receives these
-// arguments again in Job.Attach.
+// AwaitFunction is the host function with which a guest waits for the end of a run that its program has started by a
+// call. Its arguments are the ID of that run and the state of the program. After a restart of the server, the engine
+// receives the same arguments in Job.Attach.
 const AwaitFunction = "awaitRun"
 
-// ErrDetached is the cancellation cause of a run's context when the server shuts down while the program's job at a remote
+// ErrDetached is the cancellation cause of a run's context if the server shuts down while the program's job at a remote
 // service continues.
 var ErrDetached = errors.New("the server is shutting down, and the job goes on")
 
-// CallError is the error of a host function, as the program sees it. For a denied call, Rule names the rule that denied
-// it, Remedy describes a fix, and Grant is a grant that allows the call.
+// CallError is the error of a host function that a program receives. For a denied call, Rule is the name of the rule
+// that denied it, Remedy describes a fix, and Grant is a grant that allows the call.
 type CallError struct {
 	Code    string `json:"code"` // denied, invalid_arguments, tool_failed, failed
 	Message string `json:"message"`
@@ -94,8 +96,8 @@ type CallError struct {
 	Tool *ToolFailure `json:"tool,omitempty"`
 }
 
-// ToolFailure describes why a called agent did not succeed. Type is the error type of its program, or the error code with
-// which the server refused the call. RunID is "" if no run started.
+// ToolFailure describes the failure of a called agent. Type is the error type of the agent's program, or the error code
+// with which the server refused the call. RunID is "" if no run started.
 type ToolFailure struct {
 	Reference string `json:"reference"` // the version that ran, name@1.2.0
 	Type      string `json:"type"`
@@ -108,34 +110,36 @@ func (e *CallError) Error() string { return e.Message }
 // Isolation selects how strictly a run is separated from earlier runs of the same workspace.
 type Isolation string
 
-// Pooled is the default: each run gets a new interpreter or VM, possibly in a process that executed earlier runs. Strict
-// also gives each run a new process.
+// Pooled is the default: each run gets a new interpreter or VM. Its process may have executed earlier runs. Strict:
+// each run also gets a new process.
 const (
 	Pooled Isolation = ""
 	Strict Isolation = "strict"
 )
 
-// Job is one program with its input, ready to run: resolved, validated and admitted.
+// Job is one program with its input. It is ready to run: its references are resolved, its input is validated, and it is
+// admitted.
 type Job struct {
-	RunID        string
-	Workspace    string // worker processes are never shared between workspaces
-	Language     Language
-	Runtime      Name
-	Files        map[string][]byte // slash-separated relative path → content; Entrypoint is one of them
-	Entrypoint   string
-	CodeDigest   string // "sha256:…" of files and entrypoint; may be used as a cache key
-	KeepsNoCode  bool   // Python does not cache code that this job compiled, because the process reads untrusted source
+	RunID      string
+	Workspace  string // worker processes are never shared between workspaces
+	Language   Language
+	Runtime    Name
+	Files      map[string][]byte // key: relative path with slashes; value: content; Entrypoint is one of the paths
+	Entrypoint string
+	CodeDigest string // "sha256:…" over files and entrypoint; may be used as a cache key
+	// Python does not cache code that this job compiles, because its process also reads untrusted source.
+	KeepsNoCode  bool
 	Input        json.RawMessage
 	Environment  map[string]string
 	Capabilities Capabilities
 	Limits       Limits
 	Isolation    Isolation
-	Rules        *Rules        // nil for none
-	Bound        []BoundSecret // secret headers of requests, which the program never sees
+	Rules        *Rules        // rules for the use of the language; nil for none
+	Bound        []BoundSecret // headers with secrets that are added to requests; the program never sees them
 	Packages     *Installed    // packages that the program may import; nil for none
 	GPU          bool          // the program needs a GPU; only for runtimes with the feature gpu
 	Models       bool          // the program can read the operator's directory of models
-	Attach       string        // handle of a job at a remote service that already executes the program, or saved state of a waiting Monty program; "" for none
+	Attach       string        // handle of the job at a remote service that already executes the program, or saved state of a waiting Monty program; "" if the program starts now
 }
 
 // BoundSecret is a header with a secret that the egress proxy adds to the run's requests to one host. The program never
@@ -145,27 +149,27 @@ type BoundSecret struct {
 	Host   string // host:port
 	Header string
 	Value  string // value of the header
-	Secret string // the secret within Value
+	Secret string // the secret without the rest of Value
 }
 
-// Capabilities are the permissions of a version. Without any, a program can only compute.
+// Capabilities are the permissions of a version. A program without any capability can only compute.
 type Capabilities struct {
 	Hosts         []string `json:"hosts"`         // host:port; only the leftmost label may be a wildcard
-	HostFunctions []string `json:"hostFunctions"` // names; log and progress are always granted
+	HostFunctions []string `json:"hostFunctions"` // names of host functions; log and progress are always granted
 	Subprocess    bool     `json:"subprocess"`
 	// Tools lists references to the agents that the program may call, such as summarise@^1, at most one for each agent.
 	Tools []string `json:"tools,omitempty"`
 	// Files is the project that the program may read and propose changes to; nil for none.
 	Files *Files `json:"files,omitempty"`
-	// Pinned lists the exact versions of the tools that a published version calls. Publishing sets it; it is empty in a
-	// draft.
+	// Pinned lists the exact versions of the tools that a published version calls. Publishing sets this field. It is empty
+	// in a draft.
 	Pinned []ToolPin `json:"pinned,omitempty"`
 }
 
 // Files is the permission to read the files of a project. With Write, the program may also propose changes, which a
 // person accepts or rejects.
 type Files struct {
-	Project string `json:"project"` // name, or AnyProject for the project of the task
+	Project string `json:"project"` // name of the project, or AnyProject for the project of the task
 	Write   bool   `json:"write,omitempty"`
 }
 
@@ -174,7 +178,7 @@ const AnyProject = "*"
 
 // ToolPin is the tool version to which a reference resolved when the calling version was published.
 type ToolPin struct {
-	Reference string `json:"reference"` // as in Tools
+	Reference string `json:"reference"` // reference, as in Tools
 	Version   string `json:"version"`   // semver
 	Digest    string `json:"digest"`
 }
@@ -190,5 +194,5 @@ func DefaultLimits() Limits { return limits.Defaults() }
 // them.
 func DefaultCeilings() Limits { return limits.Ceilings() }
 
-// LeastLimits returns the lowest useful limits: below them a program could not even start.
+// LeastLimits returns the lowest limits that a version may set. With lower limits, a program could not even start.
 func LeastLimits() Limits { return limits.Least() }

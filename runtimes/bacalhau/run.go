@@ -384,7 +384,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 	}
 	r.rest(ctx, false, found.stdout, &r.stdout)
 	r.rest(ctx, true, found.stderr, &r.stderr)
-	if context.Cause(ctx) == errOver { //nolint:errorlint // err is never wrapped
+	if context.Cause(ctx) == errOver { //nolint:errorlint // the cause is never wrapped
 		return r.relay.Reached(runtimes.OutputLimit), nil
 	}
 	if r.reader != nil {

@@ -18,7 +18,7 @@ const (
 	tagRun   = "atelier-run"
 )
 
-// allTraffic denies every destination that is not allowed.
+// allTraffic denies every destination that the list of allowed destinations does not contain.
 const allTraffic = "0.0.0.0/0"
 
 // sandbox is the JSON of a sandbox in the control API.
@@ -37,7 +37,7 @@ func (e *Engine) create(ctx context.Context, run string, allowed []string, lives
 		"metadata": map[string]string{tagOwner: e.options.Owner, tagRun: run},
 	}
 	if len(allowed) > 0 {
-		// Without this entry E2B refuses names in allowOut, even if allow_internet_access is false.
+		// Without this entry E2B refuses host names in allowOut, even if allow_internet_access is false.
 		body["network"] = map[string]any{"allowOut": allowed, "denyOut": []string{allTraffic}}
 	}
 	var box sandbox
@@ -68,7 +68,7 @@ func plain(text string) bool {
 	})
 }
 
-// pause returns the pause before the next attempt: random, and longer with each attempt.
+// pause returns the pause before the next attempt. The pause is random and grows with each attempt.
 func (e *Engine) pause(attempt int) time.Duration {
 	return e.options.Backoff + rand.N(e.options.Backoff<<attempt)
 }

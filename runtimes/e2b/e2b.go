@@ -22,8 +22,8 @@ import (
 // Remedy explains how to make the runtime available.
 const Remedy = "Set E2B_API_KEY to the key of an E2B team, and E2B_API_URL and E2B_DOMAIN if you host E2B yourself."
 
-// Timeouts of requests. spare is added to the lifetime of a sandbox, which E2B ends at that time even if this server has
-// stopped for good.
+// Timeouts of requests. spare is added to the lifetime of a sandbox. E2B ends a sandbox after its lifetime even if this
+// server no longer runs.
 const (
 	createWithin = time.Minute
 	deleteWithin = 20 * time.Second
@@ -35,19 +35,19 @@ const (
 type Options struct {
 	Key        string
 	API        string        // address of the control API; default https://api. followed by Domain
-	Domain     string        // default e2b.app
-	Template   string        // default base
+	Domain     string        // domain of E2B; default e2b.app
+	Template   string        // template of the sandboxes; default base
 	Sandboxes  string        // common address of all sandboxes, for a self-hosted E2B; "" for addresses below Domain
 	Owner      string        // tag of this server's sandboxes, the same after a restart; "" if the server has no such tag
 	Bundle     parcel.Bundle // bundles programs in JavaScript and TypeScript
 	Ceiling    func(workspace string) hostpattern.Ceiling
-	Backoff    time.Duration // base of the random, growing pause before a repetition; default 500 ms
+	Backoff    time.Duration // base of the random, growing pause before a request is repeated; default 500 ms
 	HTTPClient *http.Client
 	Log        *slog.Logger
 }
 
-// Engine runs programs. It is safe for concurrent use. The E2B template limits memory, processes and disk; the limits of
-// the version for these do not apply.
+// Engine runs programs. It is safe for concurrent use. The E2B template limits memory, processes and disk. The
+// version's limits for these resources do not apply.
 type Engine struct {
 	*elsewhere.Engine
 
@@ -57,7 +57,7 @@ type Engine struct {
 // service describes E2B for package elsewhere.
 var service = elsewhere.Service{Name: "E2B", Runtime: runtimes.E2BEngine, Host: Name}
 
-// Name returns a granted host in the form of E2B's list of allowed destinations, "" if E2B cannot grant it.
+// Name returns a granted host in the form of E2B's list of allowed destinations, or "" if E2B cannot grant it.
 func Name(grant hostpattern.Grant) string { return elsewhere.WebHost(grant) }
 
 // New returns an engine. The caller must close it.
@@ -71,7 +71,7 @@ func New(o Options) *Engine {
 	return &Engine{elsewhere.New(elsewhere.Options{Client: o.HTTPClient, Log: o.Log}), o}
 }
 
-// Lacks returns why the engine cannot run programs, "" if it can.
+// Lacks returns the reason why the engine cannot run programs, or "" if it can.
 func (e *Engine) Lacks() string {
 	if e.options.Key == "" {
 		return Remedy
@@ -107,7 +107,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return elsewhere.Remote(outcome), err
 }
 
-// errTime is the cancellation cause of a run whose program used up its time.
+// errTime is the cancellation cause of a run whose program exceeded its time limit.
 var errTime = errors.New("the program used up its time")
 
 // Tidy deletes the sandboxes of this server that no run uses, now and every minute until the engine closes. Such sandboxes

@@ -35,7 +35,8 @@ type envd struct {
 	box    sandbox
 }
 
-// base returns the address of envd. On E2B's own domain all sandboxes share one address, and headers select the sandbox.
+// base returns the address of envd. All sandboxes on E2B's own domain share one address, and headers select the
+// sandbox.
 func (d envd) base() string {
 	switch domain := d.domain(); {
 	case d.engine.options.Sandboxes != "":
@@ -80,7 +81,7 @@ func (d envd) request(ctx context.Context, method, path, kind string, body io.Re
 	return d.engine.HTTP.Do(request)
 }
 
-// upload writes files below a folder, in one request.
+// upload writes files below a folder with one request.
 func (d envd) upload(ctx context.Context, folder string, files map[string][]byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -101,7 +102,7 @@ func (d envd) upload(ctx context.Context, folder string, files map[string][]byte
 		return err
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, elsewhere.MaxReply)) // only used in the error message
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, elsewhere.MaxReply)) // the text is used only in the error message
 	if answer.StatusCode >= 300 {
 		return &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: string(text[:min(len(text), 200)])}
 	}
@@ -152,13 +153,14 @@ type event struct {
 	} `json:"event"`
 }
 
-// stream is the output of a process.
+// stream is the stream of a process's messages.
 type stream struct {
 	answer *http.Response
 	in     *bufio.Reader
 }
 
-// start starts a process and returns its output. connect returns the further output of a running process.
+// start starts a process and returns the stream of its messages. connect returns the stream of a process that already
+// runs.
 func (d envd) start(ctx context.Context, command string, args []string, folder string) (*stream, error) {
 	return d.open(ctx, "/process.Process/Start", map[string]any{
 		"process": map[string]any{"cmd": command, "args": args, "cwd": folder, "envs": map[string]string{}}, "stdin": false,
@@ -174,19 +176,20 @@ func (d envd) open(ctx context.Context, path string, message any) (*stream, erro
 	if err != nil {
 		return nil, err
 	}
-	body := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text))) //nolint:gosec // a short message
+	body := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text))) //nolint:gosec // the message is short
 	answer, err := d.request(ctx, http.MethodPost, path, "application/connect+json", bytes.NewReader(append(body, text...)))
 	if err != nil {
 		return nil, err
 	}
 	if answer.StatusCode >= 300 {
-		_ = answer.Body.Close() // the status is enough for the error
+		_ = answer.Body.Close() // does not read the body, because the status is enough for the error
 		return nil, &elsewhere.Status{Service: service.Name, Code: answer.StatusCode, Message: "start a process"}
 	}
 	return &stream{answer, bufio.NewReaderSize(answer.Body, 64<<10)}, nil
 }
 
-// next returns the next message. The error is io.EOF at the end of the stream, and another error if the stream broke.
+// next returns the next message. The error is io.EOF at the end of the stream, and another error if the connection
+// broke.
 func (s *stream) next() (event, error) {
 	var e event
 	var head [5]byte
@@ -216,4 +219,5 @@ func (s *stream) next() (event, error) {
 	return e, io.EOF
 }
 
-func (s *stream) close() { _ = s.answer.Body.Close() } // nothing was written, so an error does not matter
+// Closing a response body; nothing was written, so an error has no effect.
+func (s *stream) close() { _ = s.answer.Body.Close() }

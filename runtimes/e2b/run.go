@@ -23,7 +23,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 }
 
-// execute creates a sandbox, runs the program and always deletes the sandbox.
+// execute creates a sandbox, runs the program and then deletes the sandbox, even after an error.
 func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.Outcome, err error) {
 	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{}, r.engine.options.Bundle)
 	if failed != nil || err != nil {
@@ -33,7 +33,8 @@ func (r *run) execute(ctx context.Context, allowed []string) (outcome runtimes.O
 	id := r.job.RunID + "-" + rand.Text()[:8]
 	r.engine.Enter(id)
 	defer r.engine.Leave(id)
-	// The request is not cancelled with the run. Otherwise E2B could create a sandbox whose ID this server never receives.
+	// The request is not cancelled together with the run. Otherwise E2B could create a sandbox whose ID this server never
+	// receives.
 	creating, stop := context.WithTimeout(context.WithoutCancel(ctx), createWithin)
 	box, err := r.engine.create(creating, id, allowed, r.time()+uploadWithin+spare)
 	stop()
@@ -125,13 +126,13 @@ var (
 	errBroken     = errors.New("the stream broke")
 )
 
-// interpreter is added to the program's time limit for the start of the interpreter and the runner.
+// interpreter is added to the program's time limit. It is the time for the start of the interpreter and the runner.
 const interpreter = 20 * time.Second
 
 // time is the time limit of the program.
 func (r *run) time() time.Duration { return time.Duration(r.job.Limits.TimeoutMs) * time.Millisecond }
 
-// begin starts the time limit of the program.
+// begin starts the timer for the program's time limit.
 func (w *watched) begin() {
 	if w.limit != nil {
 		w.started = time.Now()
@@ -139,10 +140,11 @@ func (w *watched) begin() {
 	}
 }
 
-// silence is the time without a message after which a stream counts as broken. envd sends one at least every 20 seconds.
+// silence is how long a stream may be without a message before it counts as broken. envd sends a message at least every
+// 20 seconds.
 const silence = time.Minute
 
-// watched is the process of a program in a sandbox, whose output and time limit the engine watches.
+// watched is the process of a program in a sandbox. The engine watches its output and its time limit.
 type watched struct {
 	run     *run
 	envd    envd
@@ -158,8 +160,8 @@ func (w *watched) stop() {
 	}
 }
 
-// follow starts the process and passes on its output until it ends. If the stream breaks, it reconnects to the process. It
-// returns the exit code, nil if that is unknown.
+// follow starts the process and forwards its output until the process ends. If the stream breaks, follow connects to
+// the process again. It returns the exit code, or nil if that is unknown.
 func (w *watched) follow(ctx context.Context, command string, args []string, folder string) (*int, error) {
 	starting, stop := context.WithCancel(ctx)
 	late := time.AfterFunc(createWithin, stop)
@@ -186,7 +188,7 @@ func (w *watched) follow(ctx context.Context, command string, args []string, fol
 	}
 }
 
-// read passes on the output of one stream. It returns the exit code when the process has ended.
+// read forwards the output of one stream. It returns the exit code when the process has ended.
 func (w *watched) read(ctx context.Context, s *stream) (*int, error) {
 	quiet := time.AfterFunc(silence, s.close)
 	defer quiet.Stop()

@@ -12,7 +12,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RuleBound denies a tunnel to a host that has a bound secret, because the proxy cannot add a header inside a tunnel.
+// RuleBound denies a tunnel to a host for which a secret is bound, because the proxy cannot add a header inside a
+// tunnel.
 const RuleBound = "secrets.bind"
 
 // bound holds the secrets that the proxy adds as headers to requests to one host. Programs never see them.
@@ -29,7 +30,7 @@ func newBound(secrets []runtimes.BoundSecret) bound {
 	return bound{secrets: secrets, redactor: redact.New(values)}
 }
 
-// to returns the secrets for requests to a target. It returns none for an unencrypted request to the HTTPS port.
+// to returns the secrets for requests to a target. It returns no secrets for an unencrypted request to the HTTPS port.
 func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.BoundSecret) {
 	if scheme == "http" && target.Port == httpsPort {
 		return nil
@@ -43,13 +44,14 @@ func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.Bo
 }
 
 // carry sets the headers of a request that contain secrets, and replaces the program's headers with the same names. It
-// removes headers that could cause a compressed or partial response, in which a secret cannot be redacted.
+// removes headers that allow a compressed or partial response, because the proxy cannot redact a secret in such a
+// response.
 func carry(head http.Header, secrets []runtimes.BoundSecret) {
 	for _, one := range secrets {
 		head.Set(one.Header, one.Value)
 	}
 	head.Del("Accept-Encoding")
-	head.Del("Range") // a partial response may contain only part of a secret
+	head.Del("Range") // a partial response may contain only a part of a secret, which is not recognized
 }
 
 // hide redacts the bound secrets in a response. It returns an error if the response is compressed.
@@ -89,8 +91,8 @@ func (h *hiding) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// carrier is a transport that adds secrets to requests and redacts them in responses. It does not request early hints,
-// because they would be forwarded without redaction.
+// carrier is a transport that adds secrets to requests and redacts them in responses. It sends requests with its own
+// context, so that ReverseProxy does not receive early hints (status 103), which it would forward without redaction.
 type carrier struct {
 	http.RoundTripper
 	ctx     context.Context
@@ -107,7 +109,7 @@ func (c carrier) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := c.bound.hide(answer); err != nil {
-		_ = answer.Body.Close() // the response is not forwarded
+		_ = answer.Body.Close() // after an error, the response is not forwarded
 		return nil, err
 	}
 	return answer, nil

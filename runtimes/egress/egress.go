@@ -1,6 +1,6 @@
-// Package egress is the only network access of a run. Its proxy lets a program reach only the hosts that its version was
-// granted. It resolves names itself, checks every resolved address and connects only to checked addresses. The package
-// does not depend on languages or sandboxes: the caller passes a listener to which the program connects.
+// Package egress gives a run its only network access. Its proxy lets a program reach only the hosts that its version
+// was granted. It resolves names itself, checks every resolved address and connects only to checked addresses. The
+// package does not depend on languages or sandboxes: the caller passes a listener to which the program connects.
 package egress
 
 import (
@@ -26,12 +26,12 @@ type Meter interface {
 
 // Limits bounds the network use of one run.
 type Limits struct {
-	Requests    int           // total number, including denied requests
-	Connections int           // concurrent connections
-	Bytes       int64         // total bytes in both directions
+	Requests    int           // maximum number of requests, including denied ones
+	Connections int           // maximum number of concurrent connections
+	Bytes       int64         // maximum total of bytes in both directions
 	Answer      int64         // maximum size of a response to the host function fetch, in bytes
-	Dial        time.Duration // time to resolve a name and connect
-	Exchange    time.Duration // time of one request with its response, or of one tunnel
+	Dial        time.Duration // maximum time to resolve a name and connect
+	Exchange    time.Duration // maximum time of one request with its response, or of one tunnel
 }
 
 // DefaultLimits returns the default values of Options.Limits.
@@ -42,12 +42,14 @@ func DefaultLimits() Limits {
 // Options configures a Proxy. The zero value is a proxy for any workspace.
 type Options struct {
 	Resolver Resolver
-	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil: read from the kernel
-	Ceiling  func(workspace string) hostpattern.Ceiling // nil: no ceiling
-	Server   func() []netip.AddrPort                    // addresses of this server's listeners, which no run may reach; nil for none
-	Meter    Meter
-	Limits   Limits
-	TLS      *tls.Config // for requests of host functions; nil: the machine's trusted certificates
+	// Returns the addresses of this machine; nil: read them from the kernel.
+	Own     func() ([]net.Addr, error)
+	Ceiling func(workspace string) hostpattern.Ceiling // ceiling of a workspace's grants; nil: no ceiling
+	// Addresses of this server's listeners, which no run may reach; nil for none.
+	Server func() []netip.AddrPort
+	Meter  Meter
+	Limits Limits
+	TLS    *tls.Config // trusted certificates for requests of host functions; nil: those of the machine
 }
 
 // Proxy opens a session for each run. It is safe for concurrent use.
@@ -92,7 +94,7 @@ func (p *Proxy) OpenBeneath(ceiling hostpattern.Ceiling, job runtimes.Job, host 
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &Session{Host: host, proxy: p, ceiling: ceiling, bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
-		// An old version may contain a grant that is no longer valid. Such a grant allows nothing.
+		// An old version may contain a grant that is no longer valid. Such a grant allows no request.
 		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			d.grants = append(d.grants, grant)
 		}

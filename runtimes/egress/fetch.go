@@ -31,7 +31,7 @@ const (
 	httpsPort    = 443
 )
 
-// fetchArgs are the arguments of fetch. The body is either text, in Body, or bytes, in Base64.
+// fetchArgs are the arguments of fetch. The body is either the text in Body or the bytes in Base64.
 type fetchArgs struct {
 	URL      string      `json:"url"`
 	Method   string      `json:"method"`
@@ -41,7 +41,8 @@ type fetchArgs struct {
 	Redirect string      `json:"redirect"` // follow, error, manual
 }
 
-// fetched is the result of fetch. It has Text if the body is UTF-8 and not mostly control characters, otherwise Base64.
+// fetched is the result of fetch. If the body is UTF-8 and not mostly control characters, it is in Text, otherwise in
+// Base64.
 type fetched struct {
 	URL        string      `json:"url"`
 	Redirected bool        `json:"redirected"`
@@ -52,7 +53,7 @@ type fetched struct {
 	Base64     string      `json:"base64,omitempty"`
 }
 
-// Call handles the host function fetch and passes other calls to the session's Host.
+// Call executes the host function fetch. It forwards other calls to the session's Host.
 func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if name != Function {
 		return d.Host.Call(ctx, name, args)
@@ -148,7 +149,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	return request, asked.Redirect, nil
 }
 
-// errRedirected ends a request with redirect: error whose response is a redirect.
+// errRedirected is the error of a request whose response is a redirect, if the request has redirect: error.
 var errRedirected = errors.New("the answer is a redirect")
 
 func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error) {
@@ -194,9 +195,10 @@ func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error
 	return result, nil
 }
 
-// forget removes headers from a redirected request that the next server must not receive. It always removes the Referer,
-// in which net/http sends the full previous address. After a redirect to another origin it also removes the credentials
-// for the first origin, as the Fetch standard specifies. net/http would send them to other ports and to subdomains.
+// forget removes headers from a redirected request that the next server must not receive. It always removes the
+// Referer, because net/http sends the complete previous address in it. After a redirect to another origin, it also
+// removes the credentials for the first origin, as the Fetch standard specifies. net/http would send these to other
+// ports and to subdomains.
 func forget(next *http.Request, before []*http.Request) {
 	for _, request := range before {
 		if origin(request.URL) != origin(next.URL) {
@@ -211,7 +213,7 @@ func forget(next *http.Request, before []*http.Request) {
 	}
 }
 
-// origin returns scheme, host and port.
+// origin returns the scheme, host and port of a URL.
 func origin(address *url.URL) string {
 	port := address.Port()
 	if port == "" {
@@ -220,8 +222,8 @@ func origin(address *url.URL) string {
 	return address.Scheme + "://" + net.JoinHostPort(strings.ToLower(address.Hostname()), port)
 }
 
-// hop is a transport that sends each request through the session. A redirect is a separate request through the same
-// session.
+// hop is a transport that sends each request through the session. A redirect becomes a separate request through the
+// same session.
 type hop struct{ session *Session }
 
 // RoundTrip implements http.RoundTripper.
@@ -260,7 +262,7 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// ending is the body of a response. The exchange ends when the body is closed.
+// ending is the body of a response. Closing it ends the exchange.
 type ending struct {
 	io.ReadCloser
 	exchange *exchange

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// lookup resolves full names that end in a dot like this machine. Single-word names are in the hosts file without the dot.
-// So lookup first searches the hosts file for a single-word name, with a resolver that cannot query a name server.
+// lookup resolves full names, which end in a dot, in the same way as this machine. The hosts file lists single-word
+// names without the dot. So lookup first searches the hosts file for a single-word name. It uses a resolver that cannot
+// query a name server.
 type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {

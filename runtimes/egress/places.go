@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// places is a listener that limits the number of concurrent connections; further connections wait. Unlike with
-// netutil.LimitListener of x/net, its connections support half-close, which tunnels need.
+// places is a listener that limits the number of concurrent connections. Further connections wait. Tunnels need
+// connections that support half-close; those of netutil.LimitListener in x/net do not.
 type places struct {
 	net.Listener
 	free chan struct{}

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// These constants are the names of the rules that deny a request, in events and errors. For an address that may not be
+// Names of the rules that deny a request, in events and errors. If the rule is about an address that may not be
 // reached, the name is RuleAddress followed by the class of the address.
 const (
 	RuleHosts    = "capabilities.hosts"
-	RuleNetwork  = "network" // the proxy is the only network
+	RuleNetwork  = "network" // the program tried to use a network other than the proxy
 	RuleCeiling  = "egress-hosts"
 	RuleAddress  = "address."
 	RuleForm     = "host.form"
@@ -26,11 +26,11 @@ const (
 
 // refusal is the reason why a network request of a program failed.
 type refusal struct {
-	rule    string // rule that denied the request, "" if it failed for another reason
+	rule    string // rule that denied the request; "" if the request failed for another reason
 	message string
 	remedy  string
 	grant   *runtimes.Grant
-	again   bool // the same refusal was already reported for an earlier request, so this one is not reported
+	again   bool // true if an earlier request was refused for the same reason and that was reported
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -141,8 +141,8 @@ func (d *Session) Refused() bool {
 	return d.refused != nil && d.refused.rule != ""
 }
 
-// Blame replaces a program's failure with the denial of its last request, if that was denied. It leaves the position of
-// the failure unchanged.
+// Blame replaces a program's failure with the denial of its last request, if that request was denied. It keeps the
+// position of the failure.
 func (d *Session) Blame(e *runtimes.ProgramError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,9 +151,9 @@ func (d *Session) Blame(e *runtimes.ProgramError) {
 	}
 }
 
-// Settle rewrites the error of a program that reports a host as unreachable. The program may have bypassed the proxy, or
-// it has no proxy because it was granted no hosts. The program's text is not trusted: Settle uses from it only a host that
-// could be granted.
+// Settle rewrites the error of a program that reports a host as unreachable. The program may have bypassed the proxy,
+// or it has no proxy because no hosts were granted to it. The program's text is not trusted, so Settle uses only one
+// part of it: the name of a host that could be granted.
 func (d *Session) Settle(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Grant == nil {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Marker is the HTTP reason phrase of a denied request. HTTP libraries put it into their exceptions, so the guest can
-// recognize a denial.
+// Marker is the HTTP reason phrase of the response to a denied request. HTTP libraries include it in their exceptions,
+// so the guest can recognize a denial.
 const Marker = "Denied by Atelier"
 
 const (
@@ -81,7 +81,7 @@ func (d *Session) serve(w http.ResponseWriter, r *http.Request) {
 	x.forward(w, r)
 }
 
-// enter makes Close wait for this request. It returns false if the session is closed.
+// enter registers a request, so that Close waits for it. It returns false if the session is closed.
 func (d *Session) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +133,8 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.Host = x.target.Authority(httpPort)
 			p.Out.URL.Host = x.target.String()
-			p.Out.URL.RawQuery = p.In.URL.RawQuery // keeps the query unchanged, even if Go would parse it differently or not at all
+			// Keeps the query unchanged, even if Go would parse it differently or could not parse it.
+			p.Out.URL.RawQuery = p.In.URL.RawQuery
 			p.Out.Header.Del("Proxy-Authorization")
 		},
 		Transport: carried, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
@@ -142,7 +143,7 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 			refuse(w, x.failure())
 		},
 	}
-	defer func() { x.end(decision) }() // deferred, because ReverseProxy panics if the response breaks off
+	defer func() { x.end(decision) }() // deferred, because ReverseProxy panics if the response ends early
 	proxy.ServeHTTP(w, r)
 }
 
@@ -151,7 +152,7 @@ func (x *exchange) transport() *http.Transport {
 	config := x.session.proxy.options.TLS.Clone()
 	return &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return x.dial(ctx) },
-		Proxy:                  nil, // the server's proxy environment does not apply
+		Proxy:                  nil, // nil, so that the proxy settings in the server's environment are not used
 		TLSClientConfig:        config,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
@@ -198,7 +199,8 @@ func refuse(w http.ResponseWriter, why *refusal) {
 		return
 	}
 	defer conn.Close()
-	body, _ := json.Marshal(refusalBody{refusalError{kind, why.message, why.rule, why.remedy, why.grant}}) // plain fields always marshal
+	// Marshaling plain fields never fails.
+	body, _ := json.Marshal(refusalBody{refusalError{kind, why.message, why.rule, why.remedy, why.grant}})
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", status, len(body)+1, body)
 	_ = conn.SetWriteDeadline(time.Now().Add(headerTime))

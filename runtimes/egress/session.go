@@ -25,7 +25,7 @@ type Session struct {
 	grants  []hostpattern.Grant
 	ceiling hostpattern.Ceiling
 	bound   bound
-	ctx     context.Context // ends with the run
+	ctx     context.Context // ends together with the run
 	cancel  context.CancelFunc
 	joined  sync.WaitGroup // counts servers and requests, for which Close waits
 
@@ -33,9 +33,9 @@ type Session struct {
 	closed   bool
 	requests int
 	bytes    int64
-	reported bool                  // whether the excess of the request limit was reported
+	reported bool                  // whether an event has reported that the limit of requests is exceeded
 	open     map[net.Conn]struct{} // connections to remote hosts
-	refused  *refusal              // refusal of the last request, nil if it was allowed
+	refused  *refusal              // refusal of the last request; nil if the last request was allowed
 }
 
 // Close cancels all exchanges and waits until they have ended.
@@ -62,11 +62,12 @@ type exchange struct {
 	mu    sync.Mutex
 	bytes int64
 	over  bool
-	limit *refusal // limit exceeded during the exchange
+	limit *refusal // limit that was exceeded during the exchange
 }
 
-// begin decides whether a request is allowed. It reports a refusal at once, whereas end reports an allowed request. Of the
-// requests above the limit it reports only the first, because a program may send any number.
+// begin decides whether a request is allowed. It reports a denied request at once; end reports an allowed one. If the
+// number of requests exceeds the limit, begin reports only the first of these, because a program may send any number of
+// requests.
 func (d *Session) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
 	x := &exchange{session: d, target: target, began: time.Now()}
 	why := d.admit(target)
@@ -108,7 +109,8 @@ func (d *Session) admit(target hostpattern.Target) *refusal {
 	return nil
 }
 
-// granted returns the grant that covers a target, or the refusal if no grant does or the target must never be reached.
+// granted returns the grant that covers a target. If no grant covers it or if the target must never be reached, granted
+// returns the refusal.
 func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal) {
 	if target.Addr.IsValid() {
 		if class := d.proxy.never(target.Addr, target.Port); class != "" {
@@ -131,8 +133,9 @@ func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal)
 
 // resolve returns the addresses of a target, or a refusal if any of them must not be reached.
 func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
-	if target.Addr.IsValid() { // granted as an address
-		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a service of this machine may be private even on a public address
+	if target.Addr.IsValid() { // the version has a grant for this address
+		// Services of this machine may be private even if its address is public.
+		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) {
 			return nil, d.aboveCeiling(target)
 		}
 		return []netip.Addr{target.Addr}, nil
@@ -152,13 +155,13 @@ func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]net
 	return found, nil
 }
 
-// absolute adds a final dot to a name. Without the dot a resolver would also try the name with this machine's search
-// domains appended, which is not the granted name.
+// absolute adds a final dot to a name. Without the dot, a resolver would also append this machine's search domains to
+// the name. The result would be a name that is not granted.
 func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
 // classOf returns the class of an address to which a name must not resolve, or "" if the address is allowed. An address
-// that is itself granted and listed in the ceiling is allowed, unless it belongs to a metadata service or a listener of
-// this server.
+// is also allowed if the address itself is granted and listed in the ceiling. This exception does not apply to metadata
+// services and to this server's listeners.
 func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	if class := d.proxy.never(addr, port); class != "" {
 		return class
@@ -179,7 +182,8 @@ func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	return class
 }
 
-// never returns the class of an address that no grant can allow: a metadata service's or a listener of this server.
+// never returns the class of an address that no grant can allow: the address of a metadata service or of a listener of
+// this server.
 func (p *Proxy) never(addr netip.Addr, port uint16) string {
 	if hostpattern.Class(addr) == hostpattern.Metadata {
 		return hostpattern.Metadata
@@ -192,7 +196,7 @@ func (p *Proxy) never(addr netip.Addr, port uint16) string {
 	return ""
 }
 
-// own reports whether an address belongs to this machine. On an error it assumes that it does.
+// own reports whether an address belongs to this machine. If it cannot determine that, it returns true.
 func (p *Proxy) own(addr netip.Addr) bool {
 	all, err := p.options.Own()
 	if err != nil {
@@ -208,18 +212,19 @@ func (p *Proxy) own(addr netip.Addr) bool {
 	return false
 }
 
-// errNotChecked ends a connection to an unchecked address. This cannot happen while the dialer works correctly.
+// errNotChecked ends a connection to an address that was not checked. It cannot occur unless the dialer has a bug.
 var errNotChecked = errors.New("the address was not checked")
 
-// dial connects to one of the checked addresses. It checks the address again after the socket is created and before it
-// connects, so that the connection cannot go to another address.
+// dial connects to one of the checked addresses. After the socket is created and before it connects, dial checks the
+// address again. So no connection can go to another address.
 func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.session.proxy.options.Limits.Dial)
 	defer cancel()
 	var all error
 	for i, addr := range x.addrs {
 		dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error { return x.check(addr, address) }}
-		if until, ok := ctx.Deadline(); ok { // an address that does not respond leaves time for the others
+		// The time is divided, so that an address that does not respond does not use the time of the others.
+		if until, ok := ctx.Deadline(); ok {
 			dialer.Timeout = time.Until(until) / time.Duration(len(x.addrs)-i)
 		}
 		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, x.target.Port).String())
@@ -243,7 +248,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 	return nil
 }
 
-// keep registers a connection, so that Close closes it, and returns it with its bytes counted.
+// keep registers a connection, so that Close closes it. It returns a connection whose bytes are counted.
 func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
 	d := x.session
 	d.mu.Lock()
@@ -331,7 +336,7 @@ func (x *exchange) end(decision runtimes.Decision) {
 		x.session.refused = x.limit
 		x.session.mu.Unlock()
 	}
-	data, _ := json.Marshal(runtimes.EgressData{ // plain fields always marshal
+	data, _ := json.Marshal(runtimes.EgressData{ // marshaling plain fields never fails
 		Host: x.target.Host, Port: x.target.Port, Decision: decision, Rule: x.rule, Bytes: x.bytes,
 		Ms: float64(time.Since(x.began).Microseconds()) / 1000,
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// tunnel handles CONNECT: it copies bytes in both directions until one side closes. It only inspects the server name in
-// the TLS ClientHello, because one address often serves many names of which only one is granted.
+// tunnel handles CONNECT: it copies bytes in both directions until one side closes. It inspects only the server name in
+// the TLS ClientHello. This is needed because one address often serves many names of which only one is granted.
 func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	there, err := x.dial(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 		x.end(runtimes.EgressFailed)
 		return
 	}
-	// Errors at the end of a tunnel are ignored: only the two endpoints can act on them.
+	// Errors at the end of a tunnel are ignored, because only the two endpoints can handle them.
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = closeWrite(there) }()
@@ -65,15 +65,16 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 	x.end(runtimes.EgressAllowed)
 }
 
-// These constants are the lowest and the highest type of a TLS record. A TLS connection starts with a handshake record, but
-// servers ignore some other records before it.
+// Lowest and highest type of a TLS record. A TLS connection starts with a handshake record, but servers ignore some
+// other records before that record.
 const (
 	firstRecord = 0x14
 	lastRecord  = 0x17
 )
 
-// hello checks the server name in the program's ClientHello and returns the data that it read for that. It refuses data
-// that starts like TLS but cannot be parsed, because the remote server may still read a name from it.
+// hello checks the server name in the program's ClientHello. It returns the data that it has read, which the caller
+// must forward. It refuses data that starts like TLS but cannot be parsed, because the remote server may still read a
+// server name from that data.
 func (x *exchange) hello(in interface {
 	io.Reader
 	Peek(int) ([]byte, error)
@@ -87,9 +88,9 @@ func (x *exchange) hello(in interface {
 		name, seen = hello.ServerName, true
 		return nil, errSeen
 	}})
-	_ = server.Handshake() // never succeeds: it ends with errSeen once the ClientHello is parsed
+	_ = server.Handshake() // the handshake never succeeds: it ends with errSeen once the ClientHello is parsed
 	switch {
-	case !seen && recorded.over: // the client closed its side before the ClientHello was complete
+	case !seen && recorded.over: // the client closed its side before it had sent the complete ClientHello
 		return nil, nil
 	case !seen:
 		return nil, unreadName(x.target)

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// MaxAttempts is the maximum number of times that a request is sent, MaxReply the maximum size of an answer in bytes, and
-// MaxListed the number of items after which a list is not read further.
+// MaxAttempts is the maximum number of times that a request is sent. MaxReply is the maximum size of an answer in
+// bytes. MaxListed is the number of items after which no further pages of a list are read.
 const (
 	MaxAttempts = 4
 	MaxReply    = 4 << 20
@@ -41,7 +41,7 @@ func (s *Status) Error() string {
 	return fmt.Sprintf("%s answered with status %d: %s", s.Service, s.Code, s.Message)
 }
 
-// StatusOf returns the HTTP status in err, 0 if err is not caused by an answer with an error status.
+// StatusOf returns the HTTP status in err. It returns 0 if err was not caused by an answer with an error status.
 func StatusOf(err error) int {
 	var s *Status
 	if errors.As(err, &s) {
@@ -50,8 +50,9 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// Send sends a request with a JSON body to the API of a service, and decodes the answer. It returns the answer's headers. If
-// into is a func(io.Reader) error, it reads the answer of a request that succeeded, of any size.
+// Send sends a request with a JSON body to the API of a service, and decodes the answer into into. It returns the
+// answer's headers. If into is a func(io.Reader) error, Send calls it with the body of a successful answer, which may
+// have any size.
 func (e *Engine) Send(ctx context.Context, service, method, address string, head http.Header, body, into any) (http.Header, error) {
 	var text []byte
 	if body != nil {
@@ -78,7 +79,7 @@ func (e *Engine) Send(ctx context.Context, service, method, address string, head
 	data, err := io.ReadAll(io.LimitReader(answer.Body, MaxReply))
 	if answer.StatusCode >= 300 {
 		var problem struct{ Message string }
-		_ = json.Unmarshal(data, &problem) // the message is optional: the status is enough
+		_ = json.Unmarshal(data, &problem) // the message is optional, because the status is enough
 		return nil, &Status{service, answer.StatusCode, problem.Message}
 	}
 	if err == nil && into != nil {
@@ -88,7 +89,7 @@ func (e *Engine) Send(ctx context.Context, service, method, address string, head
 }
 
 // Create sends a request that creates a job or sandbox. It repeats the request only if the service was busy and created
-// nothing. After other errors a job or sandbox may exist; Clean removes it later.
+// nothing. After other errors the job or sandbox may exist; Clean removes it later.
 func Create(ctx context.Context, pause func(attempt int) time.Duration, send func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := send()
@@ -99,8 +100,8 @@ func Create(ctx context.Context, pause func(attempt int) time.Duration, send fun
 	}
 }
 
-// Remove sends a request that removes a job or sandbox. It repeats the request until it succeeds or gone reports that the
-// job or sandbox does not exist any more, at most MaxAttempts times.
+// Remove sends a request that removes a job or sandbox. It repeats the request until it succeeds, gone reports that the
+// job or sandbox no longer exists, or MaxAttempts is reached.
 func Remove(ctx context.Context, pause func(attempt int) time.Duration, send func() error, gone func() bool) error {
 	for attempt := 1; ; attempt++ {
 		err := send()

@@ -28,8 +28,8 @@ type Service struct {
 	Host    func(hostpattern.Grant) string // converts a grant to the form of the service; "" if the service cannot grant it
 }
 
-// Refuse returns the error for a program with language rules or bound secrets, which a remote service cannot apply. Both
-// come from the workspace and not from the version, so they are checked for each run.
+// Refuse returns the error for a program with language rules or bound secrets, because a remote service cannot apply
+// them. The workspace and not the version defines them, so they are checked for each run.
 func (s Service) Refuse(job runtimes.Job) *runtimes.ProgramError {
 	switch {
 	case job.Rules != nil: // a workspace may set rules for all programs
@@ -71,7 +71,7 @@ func (s Service) Hosts(job runtimes.Job, ceiling hostpattern.Ceiling) ([]string,
 	return slices.Compact(allowed), nil
 }
 
-// WebHost returns the host of a grant without its port, "" if the port is not that of HTTP or HTTPS.
+// WebHost returns the host of a grant without its port. It returns "" if the port is not that of HTTP or HTTPS.
 func WebHost(grant hostpattern.Grant) string {
 	text := grant.String()
 	at := strings.LastIndexByte(text, ':')
@@ -81,7 +81,7 @@ func WebHost(grant hostpattern.Grant) string {
 	return text[:at]
 }
 
-// NameOnly returns WebHost of a grant, but "" if the host is an IP address.
+// NameOnly returns the same as WebHost, but "" if the host is an IP address.
 func NameOnly(grant hostpattern.Grant) string {
 	host := WebHost(grant)
 	if net.ParseIP(host) != nil {
@@ -96,7 +96,7 @@ func Remote(outcome runtimes.Outcome) runtimes.Outcome {
 	return outcome
 }
 
-// OrEmpty returns the outcome, or an empty one if it is nil.
+// OrEmpty returns *outcome, or an empty outcome if the pointer is nil.
 func OrEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
 	if outcome == nil {
 		return runtimes.Outcome{}
@@ -106,7 +106,7 @@ func OrEmpty(outcome *runtimes.Outcome) runtimes.Outcome {
 
 // Options configures an Engine.
 type Options struct {
-	Client *http.Client // nil for a client that does not follow redirects
+	Client *http.Client // HTTP client; nil: a client that does not follow redirects
 	Log    *slog.Logger
 }
 
@@ -116,7 +116,7 @@ type Engine struct {
 	HTTP *http.Client
 	Log  *slog.Logger
 
-	ctx    context.Context // ends with the engine
+	ctx    context.Context // ends when the engine closes
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 
@@ -130,7 +130,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} //nolint:forcetypeassert // it is one
+		o.Client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} //nolint:forcetypeassert // it always is an *http.Transport
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &Engine{HTTP: o.Client, Log: o.Log, ctx: ctx, stop: stop, used: map[string]struct{}{}}
@@ -146,7 +146,7 @@ func (e *Engine) Bound(ctx context.Context) (context.Context, context.CancelCaus
 	}
 }
 
-// Enter records that a run may use the job or sandbox with a name.
+// Enter records that a run may use the job or sandbox that has this name.
 func (e *Engine) Enter(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,8 +168,8 @@ func (e *Engine) Uses(name string) bool {
 	return ok
 }
 
-// Clean calls sweep now and every minute until the engine closes. sweep removes the jobs or sandboxes that no run uses,
-// which remain if a server process was killed or a removal failed. what is their name in log messages.
+// Clean calls sweep now and every minute until the engine closes. sweep removes the jobs or sandboxes that no run uses.
+// Such jobs or sandboxes remain if a server process was killed or a removal failed. what is their name in log messages.
 func (e *Engine) Clean(what string, sweep func(context.Context) error) {
 	e.joined.Go(func() {
 		tick := time.NewTicker(sweepEvery)

@@ -1,6 +1,6 @@
 // Package frames implements the protocol between the server and a jailed worker: length-prefixed frames over one
-// socket. Data from a worker is not trusted. So the reader checks the kind and the length of a frame before it stores a
-// byte of it. The package does not depend on languages, jails or processes.
+// socket. The server does not trust data from a worker. So the reader checks the kind and the length of a frame before
+// it stores any of its bytes. The package does not depend on languages, jails or processes.
 package frames
 
 import (
@@ -21,11 +21,13 @@ type Kind byte
 
 // Kinds that a worker sends.
 const (
-	Ready   Kind = 'r' // JSON: the jail is set up and the worker waits for a job; sandbox and role define the fields
-	Need    Kind = 'n' // empty: the worker does not have the named program; the server sends the whole program
-	Started Kind = 's' // the program has started, and its time limit begins; empty, or the microseconds since the start
-	Stdout  Kind = 'o' // raw bytes
-	Stderr  Kind = 'e' // raw bytes
+	// JSON: the jail is set up and the worker waits for a job; the sandbox and the role define the fields.
+	Ready Kind = 'r'
+	Need  Kind = 'n' // empty: the worker does not have the program of the job, so the server must send the complete job
+	// The program has started, and its time limit begins; the payload is empty, or the microseconds since the start.
+	Started Kind = 's'
+	Stdout  Kind = 'o' // raw bytes of stdout
+	Stderr  Kind = 'e' // raw bytes of stderr
 	CallReq Kind = 'c' // JSON Call; the worker may send more frames before it receives the Reply
 	Part    Kind = 'x' // raw bytes: a piece of a result that is too large for one frame; an empty Part discards all pieces so far
 	Done    Kind = 'd' // JSON Result; the last frame of a job
@@ -33,13 +35,13 @@ const (
 
 // Kinds that the server sends.
 const (
-	Setup     Kind = 'p' // JSON: the jail's configuration, before Ready
-	Job       Kind = 'j' // JSON, engine-specific
+	Setup     Kind = 'p' // JSON: the jail's configuration, sent before Ready
+	Job       Kind = 'j' // JSON, in a form that the engine defines
 	Reply     Kind = 'a' // JSON Answer
-	Interrupt Kind = 'i' // JSON Reason: end the program gracefully; the server kills it if it does not end
+	Interrupt Kind = 'i' // JSON Reason: the worker must end the program; if the worker does not, the server kills it
 )
 
-// Call is a host call. IDs count up from 1 in a job.
+// Call is a host call. The IDs of a job's calls count up from 1.
 type Call struct {
 	ID   int64           `json:"id"`
 	Name string          `json:"name"`
@@ -47,7 +49,7 @@ type Call struct {
 	Tag  int64           `json:"tag,omitempty"` // number that the worker chose; the Answer repeats it
 }
 
-// Answer is the reply to the call with the same ID and tag: exactly one of Result and Error is set.
+// Answer is the reply to the call with the same ID and tag. Either Result or Error is set.
 type Answer struct {
 	ID     int64               `json:"id"`
 	Result json.RawMessage     `json:"result,omitempty"`
@@ -60,21 +62,21 @@ type Reason struct {
 	Type runtimes.ErrorType `json:"type"` // timeout or cancelled
 }
 
-// Result is the end of a job as the worker reports it. The server does not trust it, because the program may have
+// Result is the end of a job as reported by the worker. The server does not trust it, because the program may have
 // written it.
 type Result struct {
 	Output   json.RawMessage        `json:"output,omitempty"`
 	Error    *runtimes.ProgramError `json:"error,omitempty"`
 	ExitCode *int                   `json:"exitCode,omitempty"`
-	Signal   int                    `json:"signal,omitempty"` // signal that ended the main process, 0 for none
+	Signal   int                    `json:"signal,omitempty"` // signal that ended the main process; 0 if none did
 	DiskFull bool                   `json:"diskFull,omitempty"`
-	Stats    json.RawMessage        `json:"stats,omitempty"` // data for the engine; its form depends on the engine
+	Stats    json.RawMessage        `json:"stats,omitempty"` // data for the engine, in a form that the engine defines
 
-	Parts []byte `json:"-"` // all Part frames of the job; set by the server
+	Parts []byte `json:"-"` // content of all Part frames of the job; set by the server
 }
 
-// MaxFrame is the maximum payload of any frame, in bytes. The largest result has 16 MiB and a JSON wrapper. The largest job
-// has an input and a module of 32 MiB, which needs 43 MiB in base64.
+// MaxFrame is the maximum payload of any frame, in bytes. The largest result has 16 MiB plus the JSON around it. The
+// largest job contains an input and a module of 32 MiB; the module needs 43 MiB in base64.
 const MaxFrame = 64 << 20
 
 const headerSize = 5
@@ -82,7 +84,7 @@ const headerSize = 5
 // largestKept is the maximum size of the buffer that a connection keeps between two frames, in bytes.
 const largestKept = 1 << 20
 
-// ErrTooLarge means that a peer announced a frame above its limit. The connection can no longer be used.
+// ErrTooLarge means that a peer announced a frame that is larger than allowed. The connection can no longer be used.
 var ErrTooLarge = errors.New("frame is larger than allowed")
 
 // ErrKind means that a peer sent a frame of a kind that is not allowed. The connection can no longer be used.
@@ -101,11 +103,12 @@ func NewReader(r io.Reader, limits map[Kind]int) *Reader {
 	return &Reader{r: r, limits: limits}
 }
 
-// Read returns the next frame. The payload is valid until the next Read. If the connection ends, the error is io.EOF
-// between two frames and io.ErrUnexpectedEOF within a frame. A frame that is not allowed causes ErrKind or ErrTooLarge.
+// Read returns the next frame. The payload is valid until the next call of Read. If the connection ends, the error is
+// io.EOF between two frames and io.ErrUnexpectedEOF within a frame. If the frame is not allowed, the error is ErrKind
+// or ErrTooLarge.
 func (r *Reader) Read() (Kind, []byte, error) {
 	if cap(r.buf) > largestKept {
-		r.buf = nil // do not keep the memory of a large frame
+		r.buf = nil // releases the memory of a large frame
 	}
 	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
 		return 0, nil, err
@@ -116,7 +119,8 @@ func (r *Reader) Read() (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %q", ErrKind, byte(kind))
 	}
 	if int64(size) > int64(limit) {
-		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the peer chose the size
+		// The message omits size, because the peer chose it.
+		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit)
 	}
 	if err := r.fill(int(size)); err != nil {
 		return 0, nil, err
@@ -124,7 +128,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 	return kind, r.buf[:size], nil
 }
 
-// NextSize returns the payload size of the next frame without reading the frame. The size is not checked.
+// NextSize returns the payload size of the next frame without reading the frame. It does not check the size.
 func NextSize(in *bufio.Reader) (int64, error) {
 	header, err := in.Peek(headerSize)
 	if err != nil {
@@ -133,7 +137,8 @@ func NextSize(in *bufio.Reader) (int64, error) {
 	return int64(binary.LittleEndian.Uint32(header[1:])), nil
 }
 
-// fill reads size bytes into buf. It grows buf only as bytes arrive, so a peer cannot use memory by announcing a size.
+// fill reads size bytes into buf. It grows buf only as bytes arrive. So a peer cannot make the server allocate memory
+// by announcing a large frame.
 func (r *Reader) fill(size int) error {
 	const step = 64 << 10
 	for done := 0; done < size; {
@@ -161,10 +166,10 @@ type Writer struct {
 	w io.Writer
 
 	mu   sync.Mutex
-	buf  *bytes.Buffer // empty between calls
-	json *json.Encoder // writes to buf
-	held Kind          // kind of a frame that is sent together with the next frame, 0 for none
-	text func() []byte // payload of the held frame
+	buf  *bytes.Buffer // content of the next Write; empty between calls
+	json *json.Encoder // JSON encoder that writes to buf
+	held Kind          // kind of a frame that waits until the next frame is sent; 0 for none
+	text func() []byte // returns the payload of the held frame
 }
 
 // NewWriter returns a writer of frames.
@@ -180,7 +185,7 @@ func (w *Writer) renew() {
 	w.json.SetEscapeHTML(false)
 }
 
-// Write sends one frame. If a frame is held, Write sends that first.
+// Write sends one frame. If there is a held frame, Write sends the held frame first.
 func (w *Writer) Write(kind Kind, payload []byte) error {
 	return w.write(kind, func() error {
 		_, err := w.buf.Write(payload)
@@ -188,8 +193,8 @@ func (w *Writer) Write(kind Kind, payload []byte) error {
 	})
 }
 
-// WriteJSON sends one frame whose payload is v as JSON. Unlike json.Marshal it does not escape <, > and & in raw messages,
-// because some programs read the JSON text itself.
+// WriteJSON sends one frame whose payload is v as JSON. Unlike json.Marshal, it does not escape <, > and & in raw
+// messages, because some programs read the JSON text without decoding it.
 func (w *Writer) WriteJSON(kind Kind, v any) error {
 	return w.write(kind, func() error {
 		if err := w.json.Encode(v); err != nil {
@@ -204,11 +209,11 @@ func (w *Writer) WriteJSON(kind Kind, v any) error {
 	})
 }
 
-// Tailed is a payload with a second part that is no part of its JSON. WriteJSON sends it after a newline. A text of
-// megabytes in JSON would be scanned by each process that encodes or decodes it.
+// Tailed is a payload with a second part that is not in the JSON. WriteJSON sends this part after a newline. It saves
+// time for texts of megabytes: a text inside of JSON is scanned by each process that encodes or decodes it.
 type Tailed interface{ Tail() []byte }
 
-// SplitTail returns the JSON and the tail of a payload, nil for none.
+// SplitTail returns the JSON and the tail of a payload. The tail is nil if there is none.
 func SplitTail(payload []byte) (document, tail []byte) {
 	document, tail, found := bytes.Cut(payload, []byte("\n"))
 	if !found {
@@ -217,8 +222,8 @@ func SplitTail(payload []byte) (document, tail []byte) {
 	return document, tail
 }
 
-// Hold delays a frame until the next write or Flush, because each separate write wakes the reader. The writer calls payload
-// when it sends the frame.
+// Hold delays a frame until the next write or Flush. This saves time, because each separate write wakes the reader. The
+// writer calls payload when it sends the frame.
 func (w *Writer) Hold(kind Kind, payload func() []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,8 +243,8 @@ func (w *Writer) Flush() error {
 	return w.send()
 }
 
-// write assembles frames in the buffer and sends them in one Write call. If a frame cannot be encoded, write sends nothing
-// and the held frame stays held.
+// write assembles frames in the buffer and sends them in one Write call. If a frame cannot be encoded, write sends
+// nothing, and the held frame stays held.
 func (w *Writer) write(kind Kind, payload func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,6 +300,6 @@ func (w *Writer) send() error {
 func (w *Writer) clear() {
 	w.buf.Reset()
 	if w.buf.Cap() > largestKept {
-		w.renew() // as in Read
+		w.renew() // releases the memory of a large frame
 	}
 }

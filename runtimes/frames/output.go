@@ -7,12 +7,12 @@ import (
 
 const (
 	chunkBytes = 32 << 10               // maximum size of stdout or stderr in one frame
-	chunkDelay = 500 * time.Microsecond // maximum time that a printed line waits to share a frame with later lines
+	chunkDelay = 500 * time.Microsecond // maximum time for which printed text waits to be sent together with later text
 )
 
-// Output sends a program's output. It sends a single line at once, so that the line is not lost if the process dies at the
-// next instruction. Lines in quick succession share a frame. No line waits longer than chunkDelay, and the order of stdout
-// and stderr is preserved.
+// Output sends a program's output. It sends a single line at once, so that the line is not lost if the process dies
+// immediately afterwards. Lines that follow in quick succession share a frame. No line waits longer than chunkDelay.
+// The order of stdout and stderr is preserved.
 type Output struct {
 	frames *Writer
 
@@ -68,8 +68,8 @@ func (o *Output) Flush() {
 	o.send()
 }
 
-// send sends the pending text. The caller must hold o.mu. It ignores write errors, because the reader of the connection
-// notices that it has failed.
+// send sends the pending text. The caller must hold o.mu. It ignores write errors, because the goroutine that reads
+// from the connection detects a failed connection.
 func (o *Output) send() {
 	if len(o.pending) == 0 || o.closed {
 		return

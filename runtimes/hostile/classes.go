@@ -1,7 +1,7 @@
 // Package hostile attacks the server with programs in every language, and with hostile requests, documents and paths.
-// It groups the attacks into classes and prints a matrix of the results. Some attacks are tests of this package, others
-// come from the catalogue runtimes/attacks. The package is in the topmost layer, so that attacks go through the real
-// APIs. Other packages test the details of their own protections: runtimes/frames tests frames, runtimes/worker tests
+// It groups the attacks into classes and prints a matrix of the results. Some attacks are tests in this package, others
+// come from the catalogue in runtimes/attacks. The package is in the topmost layer, so that attacks use the real APIs.
+// Other packages test the details of their own protections: runtimes/frames tests frames, runtimes/worker tests
 // results, and runtimes/sandbox tests system calls.
 package hostile
 
@@ -13,7 +13,7 @@ const Node = attacks.Node
 // Class is one kind of attack.
 type Class string
 
-// These constants are the classes in the order of the matrix.
+// Classes of programs, in the order of the matrix.
 const (
 	CPU         Class = "CPU and wall time"
 	Memory      Class = "memory"
@@ -39,7 +39,7 @@ func Classes() []Class {
 	}
 }
 
-// These constants are the classes of attacks that are not programs.
+// Classes of attacks that are not programs.
 const (
 	Hosts       Class = "Host and DNS rebinding"
 	Origins     Class = "Origin and sockets"

@@ -57,28 +57,29 @@ func (m *Matrix) Case(class Class, language runtimes.Language, held bool) {
 	count(m.cells, cell{class, language}).add(held)
 }
 
-// Ordinary counts an attack on a server that runs as an ordinary user.
+// Ordinary counts an attack on a server that does not run as root.
 func (m *Matrix) Ordinary(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.ordinary, class).add(held)
 }
 
-// Egress counts an attack by requests or documents instead of a program.
+// Egress counts an attack that consists of requests or documents instead of a program.
 func (m *Matrix) Egress(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.egress, class).add(held)
 }
 
-// Control counts an attack that ran without its protection. through is true if it succeeded, as it must.
+// Control counts an attack for which the protection was switched off. through is true if the attack succeeded, as it
+// must.
 func (m *Matrix) Control(class Class, through bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.controls, class).add(through)
 }
 
-// Behaved counts a harmless program. passed is true if it ran as usual.
+// Behaved counts a harmless program. passed is true if the program ran as usual.
 func (m *Matrix) Behaved(language runtimes.Language, passed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,8 +116,7 @@ func (m *Matrix) Survivors() int {
 
 var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, Node, runtimes.Python, runtimes.Bash}
 
-// Print writes the matrix and the totals. The control column counts attacks without their protection, which must
-// succeed.
+// Print writes the matrix and the totals. The control column counts attacks without the protection; these must succeed.
 func (m *Matrix) Print(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

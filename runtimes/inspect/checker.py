@@ -1,16 +1,16 @@
-# Compiles the Python files of an agent without running them, and writes the errors as JSON to the channel.
+# Compiles the Python files of an agent without running them, and sends the errors as JSON on the channel to the server.
 import ast, json, os, sys, warnings
 
 channel = os.fdopen(3, "r+b", buffering=0)
 job = json.loads(channel.readline())
-entries = job["entries"]  # entrypoints of one program, or of several programs in separate folders
+entries = job["entries"]  # entrypoints: of one program, or of several programs in separate folders
 rules = Rules(job["rules"], os.getcwd()) if job["rules"] else None
 channel.write(b'{"start":true}\n')  # the time limit of the job starts here
 errors, notes, defined = [], [], {}
 
 
 def column(text, line, offset):
-    """Converts the column of a syntax error, in characters, to the column of an editor, in UTF-16 units."""
+    """Converts the column of a syntax error from characters to UTF-16 units, which editors use."""
     lines = text.split("\n")
     if not line or not offset or line > len(lines):
         return 1
@@ -29,7 +29,7 @@ def names(targets):
 
 
 def bound(body):
-    """Yields the names that the top level of a module binds, and * if it may bind any name."""
+    """Yields the names that the top level of a module binds, and * if it may also bind other names."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name

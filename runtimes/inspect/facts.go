@@ -14,7 +14,7 @@ import (
 //go:embed facts.py
 var analysis string
 
-// Facts holds the facts about a program. Errors are the reasons why there are none or some are missing.
+// Facts holds the facts about a program. If facts are missing, Errors contains the reasons.
 type Facts struct {
 	Facts  []runtimes.Fact
 	Cut    int // number of facts that are left out
@@ -52,8 +52,8 @@ func (i *Inspector) Facts(ctx context.Context, req Request) (Facts, error) {
 	return Facts{Facts: checkedFacts(found.Facts, req), Cut: max(found.Cut, 0), Errors: report.Errors}, nil
 }
 
-// checkedFacts replaces positions that are not in the program's files by the start of the entrypoint, because a
-// worker's answer is untrusted.
+// checkedFacts checks the positions of facts, because a worker's answer is untrusted. It replaces positions outside of
+// the program's files with the start of the entrypoint.
 func checkedFacts(facts []runtimes.Fact, req Request) []runtimes.Fact {
 	facts = facts[:min(len(facts), runtimes.MaxFacts)]
 	for n, f := range facts {
@@ -79,10 +79,11 @@ func (i *Inspector) pythonFacts(ctx context.Context, job runtimes.Job) (runtimes
 	}
 	job.Files, job.Entrypoint, job.CodeDigest = map[string][]byte{analysisFile: []byte(analysis)}, analysisFile, analysisFile
 	var err error
-	if !i.compiled.Load() { // a run without files, so that no untrusted source is parsed while the analysis is compiled
+	// The first run gets no files, so that no untrusted source is parsed in the process that compiles the analysis.
+	if !i.compiled.Load() {
 		if job.Input, err = analysisInput(nil); err == nil {
 			compiled, failed := i.programs.Run(ctx, job, silent{})
-			i.compiled.Store(failed == nil && compiled.Error == nil) // if it failed, the next analysis tries again
+			i.compiled.Store(failed == nil && compiled.Error == nil) // if the run failed, the next analysis tries again
 		}
 	}
 	if job.Input, err = analysisInput(files); err != nil {
@@ -99,8 +100,8 @@ func analysisInput(files map[string]string) ([]byte, error) {
 	return json.Marshal(map[string]any{"files": files, "most": runtimes.MaxFacts})
 }
 
-// latin1 returns a string that has a character from U+0000 to U+00FF for each byte. JSON cannot contain source in other
-// encodings than UTF-8.
+// latin1 returns a string with one character from U+0000 to U+00FF for each byte. This is needed because a JSON string
+// cannot contain source in encodings other than UTF-8.
 func latin1(content []byte) string {
 	all := make([]rune, len(content))
 	for n, b := range content {

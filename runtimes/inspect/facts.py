@@ -1,5 +1,5 @@
-# Lists facts about the Python files of an agent without running them. It runs as a Python program in the sandbox. Its
-# input contains the files, with one character for each byte.
+# Lists facts about the Python files of an agent without running them. This program runs in the sandbox of the Python
+# engine. Its input contains the files, with one character for each byte.
 import ast, builtins, re, sys, warnings
 
 MOST, facts, errors, cut = 0, [], [], 0
@@ -43,7 +43,7 @@ class File:
         self.name, self.names, self.parents, self.called = name, {}, {}, set()
         self.lines = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self.tree = ast.parse(raw, name)
-        self.nodes = nodes = [self.tree]  # in the order of ast.walk, without contexts and operators
+        self.nodes = nodes = [self.tree]  # in the order of ast.walk, but without contexts and operators
         parents = self.parents
         for node in nodes:
             kind = type(node)
@@ -71,7 +71,7 @@ class File:
     # Names
 
     def bind(self):
-        """Records the names that imports and plain assignments give to modules and functions."""
+        """Records the names that the file gives to modules and functions, by imports and plain assignments."""
         own = set()
         assigned = []
         for node in self.nodes:
@@ -103,7 +103,7 @@ class File:
                         self.names.setdefault(target.id, known)
 
     def text(self, node):
-        """Returns the value of a string expression that is known without running the program, else None."""
+        """Returns the value of a string expression if it is known without running the program, otherwise None."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -115,7 +115,7 @@ class File:
         return None
 
     def qualified(self, node):
-        """Returns the full name of a function or module, such as os.path.join, None if it is not known."""
+        """Returns the full name of a function or module, such as os.path.join, or None if the name is not known."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -143,7 +143,8 @@ class File:
 
     @staticmethod
     def plain(name):
-        """Returns a full name without .__dict__ and the prefix builtins, so that each object has one name."""
+        """Returns a full name without .__dict__ and without the prefix builtins, so that each object has exactly one
+        name."""
         name = name.replace(".__dict__.", ".")
         while name.startswith("builtins."):
             name = name[len("builtins."):]

@@ -13,8 +13,8 @@ import (
 // scriptName is the name of a formatted script in its sandbox.
 const scriptName = "main.sh"
 
-// Format formats a Bash script with the given number of spaces per indentation level. For a script with a syntax error
-// it returns the error.
+// Format formats a Bash script with the given number of spaces per indentation level. If the script has a syntax error,
+// Format returns that error.
 func (i *Inspector) Format(ctx context.Context, script string, indent int) (string, []fault.Detail, error) {
 	files := map[string][]byte{scriptName: []byte(script)}
 	req := Request{Language: runtimes.Bash, Files: files, Entrypoint: scriptName}

@@ -25,17 +25,17 @@ import (
 var checker string
 
 const (
-	// timeLimit is the time limit of one inspection. Source that takes longer to parse is rejected as too large.
+	// timeLimit is the time limit of one inspection. Source whose parsing takes longer is rejected as too large.
 	timeLimit = 10 * time.Second
 	// shared is the workspace of all inspections. The workers only parse and run no programs, so all workspaces can
 	// share them.
 	shared = "inspect"
 	// maxPlaces is the maximum number of concurrent inspections per language.
 	maxPlaces = 4
-	// moduleMemory is enough memory in bytes to inspect the largest allowed module.
+	// moduleMemory is the memory in bytes for inspecting a module. It is enough for the largest allowed module.
 	moduleMemory = 1 << 30
-	// pythonStack is the stack size in bytes. It is so large that Python's parser reaches its own limit of nesting
-	// first.
+	// pythonStack is the stack size in bytes. It is so large that Python's parser reaches its own nesting limit before the
+	// stack is full.
 	pythonStack = 64 << 20
 )
 
@@ -47,9 +47,9 @@ type Programs interface {
 // Options configures an Inspector.
 type Options struct {
 	Jailer   worker.Jailer
-	Programs Programs // the Python engine, which runs the analysis for Facts; if nil, Facts rejects Python programs
-	Python   string   // absolute path of python3; if "" or missing, Python is not inspected
-	Bash     string   // absolute path of bash, which checks scripts again that our parser rejects; may be ""
+	Programs Programs // the Python engine, which runs the analysis for Facts; if it is nil, Facts rejects Python programs
+	Python   string   // absolute path of python3; if it is "" or does not exist, Python is not inspected
+	Bash     string   // absolute path of bash, which checks again the scripts that this package's parser rejects; may be ""
 	Log      *slog.Logger
 }
 
@@ -59,16 +59,16 @@ type Inspector struct {
 	programs Programs
 	python   *language // nil if there is no interpreter
 	bash     *language
-	compiled atomic.Bool // whether the analysis of Python is compiled
+	compiled atomic.Bool // whether the Python engine has compiled the analysis
 }
 
-// language is an interpreter that checks the syntax of programs, with a pool of sandboxes.
+// language is an interpreter that checks the syntax of programs, together with its pool of sandboxes.
 type language struct {
 	interpreter program.Interpreter
 	pool        *worker.Pool
 }
 
-// New starts an inspector. The caller must close it. Workers are created on first use.
+// New starts an inspector. The caller must close it. Workers are started when they are first used.
 func New(options Options) *Inspector {
 	limits := limits()
 	i := &Inspector{
@@ -133,7 +133,7 @@ func sources(req Request) map[string][]byte {
 		case req.Language == runtimes.Bash && (ext == ".sh" || ext == ".bash"):
 		case (req.Language == runtimes.JavaScript || req.Language == runtimes.TypeScript) && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
 		default:
-			content = nil // keep the name, so that an import of the file is rejected with the right reason
+			content = nil // keep the name, so that an import of the file is rejected with the correct reason
 		}
 		kept[name] = content
 	}
@@ -143,8 +143,8 @@ func sources(req Request) map[string][]byte {
 	return kept
 }
 
-// read returns the report of a worker's outcome. If the source made the worker fail, the failure becomes an error in
-// the report.
+// read returns the report in the outcome of a worker. If the source made the worker fail, read returns a report with
+// that failure as an error.
 func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request) (Report, error) {
 	if err != nil {
 		return Report{}, err
@@ -159,7 +159,7 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 	if err := json.Unmarshal(outcome.Output, &found); err != nil {
 		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
 	}
-	// Files and lines from a worker are untrusted like all data from a sandbox, so they are checked.
+	// Data from a sandbox is untrusted, so check that its files and lines exist.
 	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Gaps: known(found.Gaps, req), Names: found.Names[req.Entrypoint], Module: found.Module}, nil
 }
 
@@ -175,7 +175,7 @@ func complaint(e *runtimes.ProgramError) string {
 	return "The source cannot be parsed: " + e.Message
 }
 
-// known removes file, line and column from details whose file is not one of the program's.
+// known removes file, line and column from details whose file is not a file of the program.
 func known(details []fault.Detail, req Request) []fault.Detail {
 	for i, d := range details {
 		if _, ok := req.Files[d.File]; !ok || d.Line < 0 || d.Column < 0 {
@@ -185,8 +185,8 @@ func known(details []fault.Detail, req Request) []fault.Detail {
 	return details
 }
 
-// death returns the error for a worker whose parser overflowed the stack, which its last output shows. It returns nil
-// for other ends.
+// death returns the error for a worker whose parser overflowed the stack. It recognizes this by the worker's last
+// output. For other ends it returns nil.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
 		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply."}
@@ -244,8 +244,8 @@ func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	return kept
 }
 
-// askBash lets Bash check the scripts that this package's parser rejects, because a script that Bash accepts may be
-// published. It checks all scripts in one sandbox, because starting a sandbox for each would take long.
+// askBash lets Bash check the scripts that this package's parser rejects. A script that Bash accepts may be published.
+// All scripts are checked in one sandbox, because starting a sandbox for each script would take too long.
 func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report) (Report, error) {
 	files, names := map[string][]byte{}, []string{}
 	for _, problem := range report.Errors {
@@ -285,7 +285,7 @@ func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report
 	return pardon(report, names, taken), nil
 }
 
-// bashChecker parses each file with Bash and prints the indexes of the accepted ones.
+// bashChecker is a script that parses each file with Bash and prints the indexes of the accepted files.
 const bashChecker = `n=0 taken=
 for file; do
   "$BASH" --noprofile --norc -n -- "$file" </dev/null >/dev/null 2>&1 3>&- && taken+=${taken:+,}$n
@@ -293,7 +293,7 @@ for file; do
 done
 echo "{\"end\":[$taken]}" >&3`
 
-// pardon changes the errors in files that Bash accepts to warnings. taken holds the indexes of these files in names.
+// pardon changes errors to warnings if Bash accepts their file. taken holds the indexes of these files in names.
 func pardon(report Report, names []string, taken []int) Report {
 	fine := map[string]bool{}
 	for _, n := range taken {

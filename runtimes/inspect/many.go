@@ -11,23 +11,23 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect/guest"
 )
 
-// These constants limit the programs that one Python process checks: their number and total bytes.
+// Limits of the programs that one Python process checks: their number and their total bytes.
 const (
 	together      = 32
 	togetherBytes = 4 << 20
-	// mostFound is the number of findings at which the checker stops. A list of that length may be incomplete.
+	// mostFound is the number of findings after which the checker stops. A list of that length may be incomplete.
 	mostFound = 50
 )
 
 // Result is the result of Check for one of several programs.
 type Result struct {
 	Report Report
-	Err    error // set only if the server failed for this program
+	Err    error // error of the server while it checked this program
 }
 
 // CheckAll returns the result of Check for each program. One process checks many Python programs, because starting the
-// interpreter takes most of the time for a small one. Programs with rules are checked separately, because another
-// program in the process could influence whether the rules are reported as kept.
+// interpreter takes longer than checking a small program. Programs with rules are checked separately: another program
+// in the same process could hide a violation of the rules.
 func (i *Inspector) CheckAll(ctx context.Context, programs []Request) []Result {
 	results := make([]Result, len(programs))
 	var batch []int
@@ -59,8 +59,8 @@ func (i *Inspector) alone(ctx context.Context, program Request) Result {
 	return Result{Report: report, Err: err}
 }
 
-// checkTogether checks Python programs in one process, each in its own folder. If the process fails, it checks each
-// program in a separate process, because one of them may crash the parser.
+// checkTogether checks Python programs in one process, each in its own folder. If the process fails, checkTogether
+// checks each program in a separate process, because one of the programs may have crashed the parser.
 func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch []int, results []Result) {
 	if len(batch) > 1 && i.compileTogether(ctx, programs, batch, results) {
 		return
@@ -73,7 +73,7 @@ func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch
 func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, results []Result) bool {
 	job := runtimes.Job{RunID: "inspect", Workspace: shared, Language: runtimes.Python, Files: map[string][]byte{}, Limits: limits()}
 	var entries []string
-	for at, n := range batch { // a name that leads out of the folder stays unchanged, and the sandbox rejects it
+	for at, n := range batch { // a name that leads out of its folder is not changed here, because the sandbox rejects it
 		for name, content := range programs[n].Files {
 			job.Files[folder(at)+name] = content
 		}

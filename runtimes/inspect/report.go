@@ -1,5 +1,5 @@
-// Package inspect parses, lints and checks programs without running them. Parsers are as dangerous as engines, so all
-// parsing happens in sandboxed workers.
+// Package inspect parses, lints and checks programs without running them. A parser of untrusted source is as dangerous
+// as an engine, so all parsing happens in sandboxed workers.
 package inspect
 
 import (
@@ -9,12 +9,13 @@ import (
 
 // Request is a program to inspect.
 type Request struct {
-	Language   runtimes.Language
-	Runtime    runtimes.Name // only for JavaScript: gaps of goja are errors or warnings if it is goja, and in Gaps otherwise
+	Language runtimes.Language
+	// Only for JavaScript: if it is goja, features that goja lacks are errors or warnings; otherwise they are in Gaps.
+	Runtime    runtimes.Name
 	Files      map[string][]byte
 	Entrypoint string
-	Rules      *runtimes.Rules // Python only; nil if there are none
-	// Sources are the files of npm packages. If Sources is empty and Unpacked is set, imports of packages are not
+	Rules      *runtimes.Rules // rules for Python programs; nil if there are none
+	// Sources are the files of npm packages. If Sources is empty and Unpacked is true, imports of packages are not
 	// checked.
 	Sources  map[string]string
 	Unpacked bool
@@ -23,8 +24,9 @@ type Request struct {
 // Report holds the findings about a program, with file, line and column. A program with errors cannot run.
 type Report struct {
 	Errors   []fault.Detail
-	Gaps     []fault.Detail // JavaScript for engines other than goja: features that goja lacks
+	Gaps     []fault.Detail // for JavaScript and engines other than goja: features that goja lacks
 	Warnings []fault.Detail
-	Names    []string         // Python: names bound at the entrypoint's top level, * if there may be any
-	Module   *runtimes.Module // set for a valid WebAssembly module
+	// For Python: names bound at the entrypoint's top level; * means that other names may be bound too.
+	Names  []string
+	Module *runtimes.Module // set for a valid WebAssembly module
 }

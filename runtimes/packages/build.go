@@ -2,7 +2,7 @@ package packages
 
 import (
 	"context"
-	_ "embed" // the script
+	_ "embed" // embeds the script
 	"net/url"
 	"os"
 	"path"
@@ -18,14 +18,14 @@ import (
 //go:embed build.py
 var buildPython string
 
-// withScripts is the suffix of the platform of an npm lock whose install scripts run. The platform is part of the digest
-// of a lock, so the same packages with and without scripts are separate installations.
+// withScripts is a suffix of an npm lock's platform. It means that install scripts run. The platform is part of the
+// digest of a lock, so the same packages with and without scripts are separate installations.
 const withScripts = "+scripts"
 
-// AllWorkspaces stands for every workspace in Options.Builds.
+// AllWorkspaces in Options.Builds stands for every workspace.
 const AllWorkspaces = "*"
 
-// builds reports whether packages of a workspace may run their own code while they are resolved and installed.
+// builds reports whether the packages of a workspace may run their own code while they are resolved and installed.
 func (m *Manager) builds(workspace string) bool {
 	return slices.Contains(m.options.Builds, workspace) || slices.Contains(m.options.Builds, AllWorkspaces)
 }
@@ -36,8 +36,8 @@ func isSource(p runtimes.LockedPackage) bool {
 	return err == nil && (strings.HasSuffix(address.Path, ".tar.gz") || strings.HasSuffix(address.Path, ".zip"))
 }
 
-// checkBuilds refuses a lock whose installation runs code of packages, in a workspace that does not allow it. The check is
-// needed for locks that are older than the setting or come from another workspace.
+// checkBuilds refuses a lock if its installation runs code of packages and the workspace does not allow that. The check
+// is needed because a lock may be older than the setting or come from another workspace.
 func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
 	if m.builds(workspace) {
 		return nil
@@ -58,12 +58,12 @@ func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
 	return nil
 }
 
-// build replaces the source distributions in staging/archives by wheels. names[i] is the file name of the archive of
+// build replaces the source distributions in staging/archives with wheels. names[i] is the file name of the archive of
 // lock.Packages[i].
 func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string, source Source, staging string, progress func(Progress)) error {
 	type archive struct {
 		File   string `json:"file"`
-		Name   string `json:"name"` // file name with name and version, which builders require
+		Name   string `json:"name"` // a file name that contains name and version, as builders require
 		Number int    `json:"number"`
 	}
 	var sources []archive
@@ -80,10 +80,10 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 		return err
 	}
 	to := filepath.Join(staging, "built")
-	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // the jail that unpacks must enter it
+	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // the jail that unpacks must be able to enter the folder
 		return err
 	}
-	defer os.RemoveAll(to) // a leftover in the temporary folder
+	defer os.RemoveAll(to) // if the removal fails, only temporary files remain
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (m *Manager) build(ctx context.Context, lock runtimes.Lock, names []string,
 	built := 0
 	w := newWriter(root, m.options.Archive, len(lock.Packages), func(int) { progress(Progress{Step: "building", Done: built, Total: len(sources)}); built++ })
 	limits := m.limits(unpackTime)
-	limits.OutputBytes = m.options.Archive + 1<<20 // 1 MiB more, for the lines between the wheels
+	limits.OutputBytes = m.options.Archive + 1<<20 // 1 MiB more than the wheels, for the lines between them
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	building := step{

@@ -1,6 +1,6 @@
 # Builds wheels from the source distributions of a lock with uv, inside a jail that can only reach the package index. It
-# prints each wheel to stdout: a line of JSON with path and size, then the bytes. The code of the packages runs in this
-# process, so the server does not trust its output. It checks each wheel like one from the index.
+# prints each wheel to stdout: a line of JSON with path and size, then the bytes. Code of the packages can run in this
+# process, so the server does not trust its output. The server checks each wheel as if it came from the index.
 import json
 import os
 import re
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-LARGEST = 256 << 20  # bytes of one wheel
+LARGEST = 256 << 20  # maximum bytes of one wheel
 out = open(1, "wb", buffering=1 << 20, closefd=False)
 
 
@@ -18,7 +18,7 @@ def say(head, content=b""):
 
 
 def reason(text):
-    """Returns the lines in the output of a failed build that name the cause, without colours and passwords."""
+    """Returns those lines of a failed build's output that name the cause. It removes colours and passwords."""
     text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\x1b\[[0-9;]*m", "", text))
     lines = [line.strip(" \t×╰├│─▶") for line in text.splitlines()]
     lines = [line for line in lines if line and not re.match(r"hint:|error: Failed to build|(cause: )?(Call to|The build backend)|\[std(out|err)\]$", line)]
@@ -30,7 +30,7 @@ def reason(text):
 
 
 def build(request, archive):
-    """Builds the wheel of a source distribution. Returns None and the reason if that fails."""
+    """Builds the wheel of a source distribution. If that fails, it returns None and the reason."""
     work = os.path.join(os.environ["TMPDIR"], "build")
     shutil.rmtree(work, ignore_errors=True)
     os.mkdir(work)

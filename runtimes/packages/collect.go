@@ -19,8 +19,9 @@ type Archive struct {
 }
 
 // CollectArchives removes the archives that no installed lock of any workspace lists and that no installation has used
-// since before. An archive is only needed to install its package again. Locks of the workspace whose digests are in gone
-// are ignored. The private archives of other workspaces stay. If dry is set, it only lists the archives.
+// since before. Such an archive is only needed if its package is installed again. It ignores locks of the workspace
+// whose digests are in gone. It does not remove the private archives of other workspaces. If dry is true, it only lists
+// the archives.
 func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[string]bool, dry bool) ([]Archive, error) {
 	if err := m.open(); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 	root := filepath.Join(m.options.Dir, "archives")
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it was removed meanwhile
+			return nil // the folder was removed meanwhile
 		}
 		if err == nil && entry.IsDir() && path != root && path != filepath.Join(root, folder(workspace)) {
 			return fs.SkipDir // private archives of another workspace
@@ -43,7 +44,7 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 		}
 		info, err := entry.Info()
 		if err != nil || info.ModTime().After(before) {
-			return nil //nolint:nilerr // it was removed meanwhile
+			return nil //nolint:nilerr // the archive was removed meanwhile
 		}
 		if !dry {
 			if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +59,7 @@ func (m *Manager) CollectArchives(before time.Time, workspace string, gone map[s
 	return found, err
 }
 
-// installedArchives returns the file names of the archives that installed locks list. It ignores the locks of a workspace
+// installedArchives returns the file names of the archives that installed locks list. It ignores locks of the workspace
 // whose digests are in gone.
 func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map[string]bool, error) {
 	kept := map[string]bool{}
@@ -66,7 +67,7 @@ func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map
 	for _, path := range manifests {
 		manifest, err := readManifest(filepath.Dir(path))
 		if err != nil {
-			continue // it was removed meanwhile
+			continue // the lock was removed meanwhile
 		}
 		if manifest.Workspace == workspace && gone[manifest.Digest] {
 			continue
@@ -78,7 +79,7 @@ func (m *Manager) installedArchives(workspace string, gone map[string]bool) (map
 	return kept, err
 }
 
-// Removable reports whether an installed lock may be removed now: no run uses it, and it is not being installed.
+// Removable reports whether an installed lock may be removed now: no run uses the lock, and it is not being installed.
 func (m *Manager) Removable(workspace, digest string) bool {
 	dir := filepath.Join(m.options.Dir, "locks", folder(workspace), filepath.Base(strings.TrimPrefix(digest, "sha256:")))
 	m.mu.Lock()
@@ -86,7 +87,7 @@ func (m *Manager) Removable(workspace, digest string) bool {
 	return m.inUse[dir] == 0 && m.installs[dir] == nil
 }
 
-// Installing is an installation that is running.
+// Installing is an installation that is in progress.
 type Installing struct {
 	Digest string `json:"digest" doc:"Digest of the lock."`
 	Step   string `json:"step" enum:"waiting,downloading,building,unpacking"`
@@ -94,7 +95,7 @@ type Installing struct {
 	Total  int    `json:"total"`
 }
 
-// Running lists the running installations of a workspace.
+// Running lists the installations of a workspace that are in progress.
 func (m *Manager) Running(workspace string) []Installing {
 	parent := filepath.Join(m.options.Dir, "locks", folder(workspace))
 	m.mu.Lock()
@@ -115,8 +116,8 @@ func (m *Manager) Running(workspace string) []Installing {
 	return found
 }
 
-// room returns the maximum size of a new lock in bytes: the limit of one lock, or the rest of the workspace's quota if that
-// is smaller.
+// room returns the maximum size of a new lock in bytes: the limit of one lock, or the remaining quota of the workspace
+// if that is smaller.
 func (m *Manager) room(workspace string) (int64, error) {
 	installed, err := m.Installed(workspace)
 	left := m.options.Quota

@@ -12,22 +12,22 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Limits of the declarations that an editor gets.
+// Limits of the declarations that are sent to an editor.
 const (
 	maxDeclared      = 4 << 20
 	maxDeclaredFile  = 512 << 10
 	maxDeclaredFiles = 1500
 )
 
-// Declarations returns the files of an installed lock from which an editor reads types: declarations of npm packages, and
-// stubs and sources of Python packages. Packages in named come first; the others follow up to the limits. installed is
-// false if the lock is not installed, and complete is false if files were left out.
+// Declarations returns the files of an installed lock from which an editor reads types: declarations of npm packages,
+// and stubs and sources of Python packages. Packages in named come first; the others follow up to the limits. If the
+// lock is not installed, installed is false. If files were left out, complete is false.
 func (m *Manager) Declarations(workspace string, lock runtimes.Lock, named []string) (files map[string]string, installed, complete bool, err error) {
 	dir := m.dirOf(workspace, lock.Digest())
 	m.hold(dir, 1) // prevents the removal of the lock while its files are read
 	defer m.hold(dir, -1)
 	if _, err := readManifest(dir); err != nil {
-		return map[string]string{}, false, false, nil //nolint:nilerr // it is not installed
+		return map[string]string{}, false, false, nil //nolint:nilerr // the lock is not installed
 	}
 	root, err := os.OpenRoot(filepath.Join(dir, filesDir))
 	if err != nil {
@@ -58,10 +58,10 @@ func (m *Manager) Declarations(workspace string, lock runtimes.Lock, named []str
 type declared struct {
 	path string
 	size int64
-	rank int // the smaller, the earlier
+	rank int // files with a lower rank come first
 }
 
-// typed lists the files with types, the most useful first.
+// typed lists the files that contain types. The most useful files come first.
 func typed(files fs.FS, ecosystem runtimes.Ecosystem, named []string) ([]declared, error) {
 	var all []declared
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -90,7 +90,7 @@ func typed(files fs.FS, ecosystem runtimes.Ecosystem, named []string) ([]declare
 	return all, err
 }
 
-// rankOf returns the sort key of a file, which is lowest for files of the packages in named. It returns -1 for a file
+// rankOf returns the sort key of a file. Files of the packages in named have the lowest keys. It returns -1 for a file
 // without types.
 func rankOf(ecosystem runtimes.Ecosystem, name string, named []string) int {
 	rank := 10

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Files in which a program may name its packages. They must be in its root folder.
+// Files in which a program may list its packages. They must be in the program's root folder.
 const (
 	RequirementsFile = "requirements.txt"
 	PyprojectFile    = "pyproject.toml"
@@ -21,19 +21,19 @@ const (
 	LockFile         = "package-lock.json"
 )
 
-// maxDeclaration is the maximum size of a file that names packages, in bytes. It does not apply to package-lock.json.
+// maxDeclaration is the maximum size in bytes of a file that lists packages. It does not apply to package-lock.json.
 const maxDeclaration = 256 << 10
 
-// Declaration is the list of packages of a program, and where the program names them.
+// Declaration is a program's list of packages, and the place of the list.
 type Declaration struct {
 	Ecosystem    runtimes.Ecosystem // "" if the language has no packages
-	File         string             // file with the list, "" if it is in the field packages
+	File         string             // name of the file with the list; "" if the list is in the field packages
 	Requirements []Requirement
-	Lock         []byte // package-lock.json, nil for none
+	Lock         []byte // content of package-lock.json; nil if there is none
 }
 
-// Declared returns the packages that a program names in the field packages or in one of its files. It ignores a file that
-// names no packages. Errors name the entry of the field, or the file and line.
+// Declared returns the packages that a program lists in the field packages or in one of its files. It ignores a file
+// that lists no packages. Its errors contain the entry of the field, or the file and line.
 func Declared[F ~[]byte](language runtimes.Language, list []string, files map[string]F) (Declaration, error) {
 	ecosystem, ok := EcosystemOf(language)
 	if !ok {
@@ -70,7 +70,7 @@ func Declared[F ~[]byte](language runtimes.Language, list []string, files map[st
 	return found, found.addLock(files[LockFile], func(name string) bool { _, exists := files[name]; return exists })
 }
 
-// declaring lists the files that may name packages of an ecosystem.
+// declaring returns the names of the files in which packages of an ecosystem may be listed.
 func declaring(ecosystem runtimes.Ecosystem) []string {
 	if ecosystem == runtimes.NPM {
 		return []string{ManifestFile}
@@ -78,22 +78,23 @@ func declaring(ecosystem runtimes.Ecosystem) []string {
 	return []string{RequirementsFile, PyprojectFile}
 }
 
-// foreignLocks are the lock files of other tools. A program with such a file is refused, because it expects the exact
-// versions in the file, and the server does not read it.
+// foreignLocks are the names of lock files of other tools. The server does not read these files. It refuses a program
+// with such a file, because the program expects the exact versions in that file.
 var foreignLocks = map[runtimes.Ecosystem][]string{
 	runtimes.PyPI: {"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"},
 	runtimes.NPM:  {"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"},
 }
 
-// foreignSettings are files with settings of resolvers. A program with such a file is refused, because the file may contain
-// passwords. Workspaces set indexes and passwords with secrets instead.
+// foreignSettings are the names of files with settings of resolvers. The server refuses a program with such a file,
+// because the file may contain passwords. Workspaces set indexes and passwords with secrets instead.
 var foreignSettings = map[runtimes.Ecosystem][]string{
 	runtimes.PyPI: {"uv.toml", "pip.conf"},
 	runtimes.NPM:  {".npmrc", ".yarnrc.yml", "bunfig.toml"},
 }
 
-// addLock adds package-lock.json. It refuses lock files and settings of other tools in addition to the file that names the
-// packages. A requirements.txt can have exact versions itself, so other files are ignored there.
+// addLock adds package-lock.json to a declaration. If there are lock files or settings of other tools next to the file
+// with the list, it refuses the program. It allows them next to a requirements.txt, because a requirements.txt can
+// contain exact versions itself.
 func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error {
 	if d.File == RequirementsFile {
 		return nil
@@ -145,7 +146,8 @@ type entry struct {
 	line   int
 }
 
-// refusedAt returns the error for a line of a file. Its pointer also names the file, for clients that show errors by field.
+// refusedAt returns the error for a line of a file. Its pointer also contains the name of the file, for clients that
+// show errors by field.
 func refusedAt(file string, line int, message string) *fault.Error {
 	pointer := "/files/" + strings.ReplaceAll(strings.ReplaceAll(file, "~", "~0"), "/", "~1")
 	return &fault.Error{
@@ -158,8 +160,8 @@ func tooMany(file string, line int) *fault.Error {
 	return refusedAt(file, line, fmt.Sprintf("has too many packages; at most %d are allowed.", maxLocked))
 }
 
-// parseEntries checks the requirements of a file and sorts them by name. A name may occur twice if the two conditions
-// exclude each other, which the resolver checks.
+// parseEntries checks the requirements in a file and sorts them by name. A name may occur twice if the two conditions
+// exclude each other; the resolver checks that.
 func parseEntries(file string, entries []entry) ([]Requirement, error) {
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The packages are not valid."}
 	if len(entries) > maxLocked {
@@ -201,7 +203,8 @@ func parseEntry(file string, e entry) (Requirement, string) {
 	return one, problem
 }
 
-// readManifestFile reads the dependencies of a package.json. Those for development are not installed.
+// readManifestFile reads the dependencies in a package.json. It ignores dependencies for development, because they are
+// not installed.
 func readManifestFile(text string) ([]entry, error) {
 	var manifest map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &manifest); err != nil {
@@ -243,7 +246,7 @@ func lineOf(text, part string) int {
 }
 
 func lineOfJSON(text string, err error) int {
-	if syntax, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // Unmarshal does not wrap it
+	if syntax, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // json.Unmarshal does not wrap this error
 		return 1 + strings.Count(text[:min(max(int(syntax.Offset)-1, 0), len(text))], "\n")
 	}
 	return 1
@@ -264,7 +267,7 @@ func (d Declaration) At(name string) fault.Detail {
 	return fault.Detail{Pointer: "/packages"}
 }
 
-// in returns the packages of the list that a text names, sorted.
+// in returns those packages of the list whose names occur in a text, sorted.
 func (d Declaration) in(text string) []string {
 	words := map[string]bool{}
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool {
@@ -272,7 +275,7 @@ func (d Declaration) in(text string) []string {
 	}) {
 		word = strings.TrimRight(word, ".")
 		words[word] = true
-		if at := strings.LastIndex(word, "@"); at > 0 { // npm writes name@version
+		if at := strings.LastIndex(word, "@"); at > 0 { // npm writes a package with its version as name@version
 			words[word[:at]] = true
 		}
 	}

@@ -28,7 +28,7 @@ func tooLarge(name string, most int64) *Problem {
 	return &Problem{Code: "too_large", Package: name, Message: fmt.Sprintf("is larger than %s, the maximum size of an archive.", bytesize.Text(most)), Remedy: "Choose a smaller package."}
 }
 
-// download fetches the missing archives of a lock. It calls have with the number of archives that are there so far.
+// download fetches the missing archives of a lock. It calls have with the number of archives that exist so far.
 func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Source, have func(done int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,12 +64,12 @@ func (m *Manager) download(ctx context.Context, lock runtimes.Lock, source Sourc
 	return first
 }
 
-// fetch downloads one archive and checks its hash while it arrives.
+// fetch downloads one archive. It computes the hash during the download and checks it at the end.
 func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.LockedPackage, source Source) error {
 	to := m.archivePath(p, source)
 	if _, err := os.Stat(to); err == nil {
 		now := m.options.Now()
-		_ = os.Chtimes(to, now, now) // CollectArchives does not remove recently used archives
+		_ = os.Chtimes(to, now, now) // sets the time of the last use, because CollectArchives keeps recently used archives
 		return nil
 	}
 	limited, deadline := m.withDeadline(ctx)
@@ -91,7 +91,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // after the rename there is nothing to remove
+	defer os.Remove(file.Name()) // after the rename, this file no longer exists
 	sum := hashOf(p.Hash)
 	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(&downloadBody{answer.Body, deadline}, m.options.Archive+1))
 	err = errors.Join(err, file.Chmod(0o444), file.Sync(), file.Close())
@@ -112,8 +112,8 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	return os.Rename(file.Name(), to)
 }
 
-// deadline cancels a download that receives no bytes for a while or takes too long. The number of concurrent installations
-// is limited, so a slow download would block others.
+// deadline cancels a download that receives no bytes for a while or that takes too long. This is necessary because the
+// number of concurrent installations is limited, so a slow download would block others.
 type deadline struct {
 	stall        time.Duration
 	still, total *time.Timer
@@ -125,7 +125,7 @@ type slowError struct{ message string }
 
 func (s *slowError) Error() string { return s.message }
 
-// withDeadline returns a context that ends with a slowError when the download is too slow.
+// withDeadline returns a context that is cancelled with a slowError when the download is too slow.
 func (m *Manager) withDeadline(ctx context.Context) (context.Context, deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ending := func(after time.Duration, format string) *time.Timer {

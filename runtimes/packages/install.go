@@ -2,7 +2,7 @@ package packages
 
 import (
 	"context"
-	_ "embed" // the scripts
+	_ "embed" // embeds the scripts
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +28,7 @@ var (
 	unpackNode string
 )
 
-// Progress is the progress of one step of an installation, in packages.
+// Progress is the progress of one step of an installation. It counts packages.
 type Progress struct {
 	Step  string // downloading, building, unpacking
 	Done  int
@@ -61,7 +61,7 @@ const (
 	filesDir     = "files"
 )
 
-// install is a running installation. Any number of callers may wait for it.
+// install is an installation in progress. Any number of callers may wait for it.
 type install struct {
 	done chan struct{}
 	err  error
@@ -97,10 +97,12 @@ func (i *install) report(p Progress) {
 	}
 }
 
-// Acquire returns an installed lock for a run. It first installs the lock if necessary. Concurrent callers share one
-// installation, which continues if a caller's context ends. The caller must call release when the run has ended.
+// Acquire returns an installed lock for a run. If the lock is not installed, it installs the lock first. Concurrent
+// callers share one installation, which continues if the context of a caller ends. The caller must call release when
+// the run has ended.
 func (m *Manager) Acquire(ctx context.Context, workspace string, lock runtimes.Lock, progress func(Progress)) (found runtimes.Installed, release func(), err error) {
-	lock.Packages = slices.Clone(lock.Packages) // runs share the lock of a cached version, and the check normalises addresses
+	// A copy: runs share the lock of a cached version, and the check below normalises addresses.
+	lock.Packages = slices.Clone(lock.Packages)
 	if err := m.checkLock(lock); err != nil {
 		return found, func() {}, err
 	}
@@ -148,7 +150,7 @@ func (m *Manager) hold(dir string, n int) {
 	}
 }
 
-// await waits for the installation of a lock, and starts it if necessary.
+// await waits for the installation of a lock. If there is no such installation, it starts one.
 func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
 	m.mu.Lock()
 	if m.ctx.Err() != nil {
@@ -177,8 +179,8 @@ func (m *Manager) await(ctx context.Context, workspace string, lock runtimes.Loc
 	}
 }
 
-// install downloads and unpacks a lock into a temporary folder, and renames the folder when it is complete. So a crash
-// never leaves an incomplete installation.
+// install downloads and unpacks a lock into a temporary folder. When the folder is complete, install renames it. So a
+// crash never leaves an incomplete installation.
 func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.Lock, dir string, progress func(Progress)) error {
 	if missing := m.Lacks(lock.Ecosystem); missing != "" {
 		return unavailable(missing)
@@ -211,7 +213,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(staging) // after the rename there is nothing to remove
+	defer os.RemoveAll(staging) // after the rename, this folder no longer exists
 	manifest, err := m.unpack(ctx, lock, source, staging, room, progress)
 	var refused *Problem
 	if room < m.options.Bytes && errors.As(err, &refused) && strings.Contains(refused.Message, tooLargeUnpacked) {
@@ -224,7 +226,7 @@ func (m *Manager) install(ctx context.Context, workspace string, lock runtimes.L
 	return m.settle(staging, dir, manifest)
 }
 
-// settle writes the manifest, syncs a complete folder to the disk, and moves the folder to its final path.
+// settle writes the manifest into a complete folder, syncs the folder to the disk, and moves it to its final path.
 func (m *Manager) settle(staging, dir string, manifest Manifest) error {
 	text, err := json.Marshal(manifest)
 	if err != nil {
@@ -236,22 +238,23 @@ func (m *Manager) settle(staging, dir string, manifest Manifest) error {
 	if err := os.WriteFile(filepath.Join(staging, manifestFile), text, 0o444); err != nil { //nolint:gosec // guests do not see it
 		return err
 	}
-	if err := os.Chmod(staging, 0o755); err != nil { //nolint:gosec // guests read the files
+	if err := os.Chmod(staging, 0o755); err != nil { //nolint:gosec // guests must be able to read the files
 		return err
 	}
 	if err := syncAll(staging); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // guests must enter it
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // guests must be able to enter the folder
 		return err
 	}
 	if err := os.Rename(staging, dir); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.ENOTEMPTY) {
-		return err // if it exists, another process was faster, with the same content
+		return err // if the folder exists, another process has installed the same content first
 	}
 	return nil
 }
 
-// syncAll syncs the file system of a folder to the disk. This is faster than syncing thousands of files one by one.
+// syncAll syncs the file system that contains a folder to the disk. This is faster than syncing thousands of files one
+// by one.
 func syncAll(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -274,7 +277,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 		}
 	}
 	to := filepath.Join(staging, filesDir)
-	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // guests read the files
+	if err := os.Mkdir(to, 0o755); err != nil { //nolint:gosec // guests must be able to read the files
 		return manifest, err
 	}
 	root, err := os.OpenRoot(to)
@@ -285,7 +288,7 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	total := len(lock.Packages)
 	w := newWriter(root, room, total, func(archive int) { progress(Progress{Step: "unpacking", Done: archive, Total: total}) })
 	limits := m.limits(unpackTime)
-	limits.OutputBytes = room + room/4 + 1<<20 // more than room, for the lines between the files
+	limits.OutputBytes = room + room/4 + 1<<20 // larger than room, for the lines between the files
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	unpacking := step{
@@ -331,11 +334,11 @@ func (m *Manager) unpack(ctx context.Context, lock runtimes.Lock, source Source,
 	return manifest, nil
 }
 
-// gather links the archives of a lock into one folder and returns their file names there. The jail can only read the
-// folder: it is mounted read-only, and the files belong to another user.
+// gather links the archives of a lock into one folder and returns their file names in that folder. The jail can only
+// read the folder: it is mounted read-only, and its files belong to another user.
 func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]string, error) {
 	dir := filepath.Join(staging, "archives")
-	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the jail must enter it
+	if err := errors.Join(os.Chmod(staging, 0o755), os.Mkdir(dir, 0o755)); err != nil { //nolint:gosec // the user of the jail must enter it
 		return nil, err
 	}
 	names := make([]string, 0, len(lock.Packages))
@@ -349,7 +352,8 @@ func (m *Manager) gather(lock runtimes.Lock, source Source, staging string) ([]s
 	return names, nil
 }
 
-// unpackFailed returns the error of a failed build or unpacking. It names the package if the failure is in an archive.
+// unpackFailed returns the error for a failed build or a failed unpacking. If an archive caused the failure, the error
+// contains the name of the package.
 func (m *Manager) unpackFailed(ctx context.Context, lock runtimes.Lock, w *writer, err error, failed *runtimes.ProgramError) error {
 	var refused *refusal
 	if !errors.As(err, &refused) || refused.archive < 0 || refused.archive >= len(lock.Packages) {
@@ -376,11 +380,11 @@ func (m *Manager) open() error {
 	if m.opened {
 		return nil
 	}
-	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests must enter it
+	if err := os.MkdirAll(m.options.Dir, 0o755); err != nil { //nolint:gosec // guests must be able to enter the folder
 		return err
 	}
 	for _, dir := range []string{filepath.Join(m.options.Dir, "temporary"), filepath.Join(m.options.Dir, "archives"), filepath.Join(m.options.Dir, "locks")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests must enter it
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // guests must be able to enter the folder
 			return err
 		}
 	}
@@ -394,11 +398,12 @@ func (m *Manager) open() error {
 	return nil
 }
 
-// openTemporary creates the temporary folder of this process and removes those of processes that have ended. A process
-// locks its folder until it ends.
+// openTemporary creates the temporary folder of this process and removes the temporary folders of processes that have
+// ended. A process locks its folder until it ends.
 func (m *Manager) openTemporary() error {
 	parent := filepath.Join(m.options.Dir, "temporary")
-	alone, err := lockFolder(parent, unix.LOCK_EX) // no other process may see a new folder that is not locked yet as that of an ended process
+	// A lock on the parent folder: otherwise another process could remove a new folder before it is locked.
+	alone, err := lockFolder(parent, unix.LOCK_EX)
 	if err != nil {
 		return err
 	}
@@ -411,7 +416,7 @@ func (m *Manager) openTemporary() error {
 		dir := filepath.Join(parent, entry.Name())
 		held, err := lockFolder(dir, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // its process still runs
+			continue // the process of this folder still runs
 		}
 		if err := errors.Join(os.RemoveAll(dir), held.Close()); err != nil {
 			return err
@@ -420,7 +425,7 @@ func (m *Manager) openTemporary() error {
 	if m.temporary, err = os.MkdirTemp(parent, "process-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(m.temporary, 0o755); err != nil { //nolint:gosec // guests must enter it
+	if err := os.Chmod(m.temporary, 0o755); err != nil { //nolint:gosec // guests must be able to enter the folder
 		return err
 	}
 	m.held, err = lockFolder(m.temporary, unix.LOCK_EX|unix.LOCK_NB)
@@ -439,8 +444,8 @@ func lockFolder(dir string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// closedTo returns a directory of a path that sandboxed programs cannot enter, the innermost first, or "". They can enter
-// all directories if the server does not run as root.
+// closedTo returns the innermost directory of a path that sandboxed programs cannot enter, or "" if they can enter all.
+// If the server does not run as root, they can enter all directories that the server can enter.
 func closedTo(path string) string {
 	if os.Geteuid() != 0 {
 		return ""
@@ -482,7 +487,7 @@ func readManifest(dir string) (Manifest, error) {
 // touch records the time of the last use, at most once a minute.
 func touch(dir string, now time.Time) {
 	if info, err := os.Stat(dir); err == nil && now.Sub(info.ModTime()) > time.Minute {
-		_ = os.Chtimes(dir, now, now) // an error only affects which lock is removed first
+		_ = os.Chtimes(dir, now, now) // an error only affects the order in which locks are removed
 	}
 }
 
@@ -512,7 +517,7 @@ func (m *Manager) Detail(workspace string, lock runtimes.Lock) (Manifest, bool) 
 	return manifest, err == nil
 }
 
-// Remove deletes an unpacked lock of a workspace unless a run uses it. It returns the freed bytes.
+// Remove deletes an unpacked lock of a workspace unless a run uses the lock. It returns the number of freed bytes.
 func (m *Manager) Remove(workspace, digest string) (freed int64, err error) {
 	if err := m.open(); err != nil {
 		return 0, err
@@ -522,7 +527,7 @@ func (m *Manager) Remove(workspace, digest string) (freed int64, err error) {
 	defer m.mu.Unlock()
 	manifest, err := readManifest(dir)
 	if err != nil || m.inUse[dir] > 0 || m.installs[dir] != nil {
-		return 0, nil //nolint:nilerr // it is gone or in use: nothing to do
+		return 0, nil //nolint:nilerr // the lock was removed or is in use, so do nothing
 	}
 	gone, err := os.MkdirTemp(m.temporary, "gone-")
 	if err != nil {

@@ -25,8 +25,8 @@ const (
 	listingTime = 20 * time.Second
 	maxFound    = 20
 	maxVersions = 500
-	maxListed   = 20_000 // entries of an answer that are read
-	listings    = 2      // answers that may be in memory at the same time
+	maxListed   = 20_000 // maximum number of entries of an answer that are read
+	listings    = 2      // maximum number of answers in memory at the same time
 )
 
 // Found is one package of an index.
@@ -36,12 +36,12 @@ type Found struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// Search finds packages of an index by a part of their name. For Python it finds only the package with exactly this name,
-// because Python indexes have no search.
+// Search finds packages of an index by a part of their name. Python indexes have no search, so for Python it only finds
+// the package with exactly this name.
 func (m *Manager) Search(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, text string) ([]Found, error) {
 	one, problem := parse(ecosystem, text)
 	if problem != "" && ecosystem == runtimes.PyPI {
-		return []Found{}, nil // the user has not yet typed a valid name
+		return []Found{}, nil // the text is not a valid name; the user may still be typing
 	}
 	if ecosystem == runtimes.NPM {
 		found, err := m.searchNPM(ctx, workspace, text)
@@ -60,7 +60,7 @@ func (m *Manager) searchNPM(ctx context.Context, workspace, text string) ([]Foun
 	found := []Found{}
 	path := fmt.Sprintf("-/v1/search?text=%s&size=%d", url.QueryEscape(text), maxFound)
 	err := m.list(ctx, workspace, runtimes.NPM, path, "application/json", func(body []byte, _ string) {
-		found = foundIn(body) // empty if the registry has no search and answers in another form
+		found = foundIn(body) // the list is empty if the registry has no search and answers in another form
 	})
 	return found, err
 }
@@ -89,7 +89,7 @@ func foundIn(body []byte) []Found {
 	return found
 }
 
-// listing decodes a JSON answer entry by entry, so that unused entries need no memory.
+// listing decodes a JSON answer entry by entry, so that entries which are not used need no memory.
 type listing struct {
 	*json.Decoder
 	left int // entries that may still be read
@@ -99,12 +99,13 @@ func newListing(body []byte) *listing {
 	return &listing{Decoder: json.NewDecoder(bytes.NewReader(body)), left: maxListed}
 }
 
-// each reads the next value, which is an object or a list, and calls entry for each entry of it, with the key if it is an
-// object. entry reads the value and reports whether to continue. each returns false as soon as entry does.
+// each reads the next value. If it is an object or a list, each calls entry for each entry; the key is "" for entries
+// of a list. entry reads the value of the entry and reports whether to continue. If entry returns false, each returns
+// false at once.
 func (l *listing) each(entry func(key string) bool) bool {
 	start, err := l.Token()
 	if _, composed := start.(json.Delim); err != nil || !composed {
-		return err == nil // neither an object nor a list
+		return err == nil // the value is neither an object nor a list
 	}
 	for l.More() {
 		if l.left--; l.left < 0 {
@@ -133,8 +134,8 @@ func (l *listing) skip() bool {
 	return l.read(&ignored)
 }
 
-// Versions lists the versions of a package, the newest first. The list is empty if the index does not have the package.
-// Pre-releases are left out unless there are no other versions.
+// Versions lists the versions of a package, the newest first. If the index does not have the package, the list is
+// empty. The list contains pre-releases only if there are no other versions.
 func (m *Manager) Versions(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, name string) ([]string, error) {
 	one, problem := parse(ecosystem, name)
 	if problem != "" {
@@ -262,8 +263,8 @@ func compareParts(left, right []string) int {
 	return len(left) - len(right)
 }
 
-// list sends a request to the index of a workspace and calls read with the body and content type of the answer. It does not
-// call read if the index does not have the path. Answers are large, so only a few are read at the same time.
+// list sends a request to the index of a workspace and calls read with the body and content type of the answer. If the
+// index does not have the path, it does not call read. Answers are large, so only a few are read at the same time.
 func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem, path, accept string, read func(body []byte, kind string)) (err error) {
 	if missing := m.Lacks(ecosystem); missing != "" {
 		return unavailable(missing)
@@ -312,7 +313,7 @@ func (m *Manager) list(ctx context.Context, workspace string, ecosystem runtimes
 	return nil
 }
 
-// absent are the HTTP statuses of indexes for a package that they do not have or a search that they do not support.
+// absent are the HTTP statuses with which indexes answer if they do not have a package or do not support searching.
 var absent = []int{400, 404, 405, 501}
 
 func indexFailed(why string) *Problem {

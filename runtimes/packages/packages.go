@@ -33,8 +33,8 @@ import (
 // Options configures a Manager.
 type Options struct {
 	Jailer worker.Jailer
-	Egress *egress.Proxy // checks the addresses of indexes
-	Dir    string        // folder for archives and unpacked locks; created when first needed
+	Egress *egress.Proxy // egress proxy, which checks the addresses of indexes
+	Dir    string        // folder for archives and unpacked locks; it is created when it is first needed
 	Python string        // absolute path of python3; "" for none
 	UV     string        // absolute path of uv; "" for none
 	Node   string        // absolute path of node; "" for none
@@ -44,7 +44,7 @@ type Options struct {
 	// Builds names the workspaces whose packages may run their own code while they are resolved and installed: builds from
 	// source and install scripts.
 	Builds  []string
-	Hosts   []string // host:port of further hosts from which the indexes send archives
+	Hosts   []string // further hosts (host:port) from which the indexes send archives
 	Bytes   int64    // maximum size of one unpacked lock; default 1 GiB
 	Quota   int64    // maximum size of all unpacked locks of a workspace; default 20 GiB
 	Archive int64    // maximum size of one archive; default 512 MiB
@@ -55,7 +55,7 @@ type Options struct {
 	Log             *slog.Logger
 }
 
-// Limits of the jails that resolve and unpack.
+// Limits of the jails in which packages are resolved and unpacked.
 const (
 	defaultBytes   = 1 << 30
 	defaultQuota   = 20 << 30
@@ -66,7 +66,7 @@ const (
 	unpackTime     = 10 * time.Minute
 	jailMemory     = 1 << 30
 	jailDisk       = 256 << 20
-	scriptsDisk    = 512 << 20 // install scripts also have all unpacked packages on this disk
+	scriptsDisk    = 512 << 20 // for jails with install scripts, whose disk also contains all unpacked packages
 	jailProcesses  = 128
 	maxAnswer      = 8 << 20
 )
@@ -78,9 +78,10 @@ type Manager struct {
 	node    program.Interpreter
 	lacks   map[runtimes.Ecosystem]string
 	grants  []string
-	made    atomic.Int64  // number of launchers started so far, for their names
+	made    atomic.Int64  // number of launchers started so far; used in their names
 	places  chan struct{} // semaphore for concurrent installations and resolutions
-	// builders is the semaphore of workspaces whose packages may run their own code, which can take as long as it likes.
+	// builders is the semaphore for workspaces whose packages may run their own code. It is separate, because such code
+	// can run as long as it likes.
 	builders chan struct{}
 
 	listing chan struct{} // semaphore for concurrent reads of index answers
@@ -91,17 +92,17 @@ type Manager struct {
 
 	sourcesOf Sources // nil if no workspace has a source of its own
 
-	kept *lru.Cache[string, map[string]string] // sources of npm packages
+	kept *lru.Cache[string, map[string]string] // source texts of npm packages
 
-	copying sync.Mutex // serializes copies of resolvers
+	copying sync.Mutex // allows one copy of a resolver at a time
 
 	mu     sync.Mutex
 	opened bool
 	// temporary is the folder of this process for unfinished work, and held is the locked file of this folder.
 	temporary string
 	held      *os.File
-	installs  map[string]*install // running installations by folder of the lock
-	inUse     map[string]int      // number of users by folder of the lock
+	installs  map[string]*install // installations in progress; key: folder of the lock
+	inUse     map[string]int      // number of users; key: folder of the lock
 }
 
 // New returns a manager. The caller must close it.
@@ -144,7 +145,8 @@ func New(o Options) *Manager {
 	return m
 }
 
-// findPython finds the interpreter for Python packages. It returns an explanation if something is missing, else "".
+// findPython finds the interpreter for Python packages. If something is missing, it returns an explanation, otherwise
+// "".
 func (m *Manager) findPython() string {
 	python, err := program.FindInterpreter(m.options.Python)
 	switch {
@@ -159,7 +161,7 @@ func (m *Manager) findPython() string {
 	return ""
 }
 
-// findNPM finds the interpreter for npm packages. It returns an explanation if something is missing, else "".
+// findNPM finds the interpreter for npm packages. If something is missing, it returns an explanation, otherwise "".
 func (m *Manager) findNPM() string {
 	node, err := program.FindInterpreter(m.options.Node)
 	switch {
@@ -174,7 +176,8 @@ func (m *Manager) findNPM() string {
 	return ""
 }
 
-// hostOf returns the host and port of an index in the form of a grant, host:port, or "" if the address is not valid.
+// hostOf returns the host and port of an index in the form of a grant, host:port. It returns "" if the address is not
+// valid.
 func hostOf(index string) string {
 	address, err := url.Parse(index)
 	if err != nil || address.Hostname() == "" {
@@ -187,7 +190,8 @@ func hostOf(index string) string {
 	return net.JoinHostPort(address.Hostname(), port)
 }
 
-// Lacks explains why this server installs no packages of an ecosystem and how to change that, or returns "".
+// Lacks returns an explanation if this server installs no packages of an ecosystem, with advice on how to change that.
+// It returns "" if the server installs such packages.
 func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 	if missing, ok := m.lacks[ecosystem]; ok {
 		return missing
@@ -195,11 +199,12 @@ func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 	return "This language has no packages."
 }
 
-// mostAtOnce limits concurrent installations and resolutions, because each needs a jail and downloads. It holds once for
-// workspaces that allow builds and once for all others.
+// mostAtOnce is the maximum number of concurrent installations and resolutions. It is limited because each needs a jail
+// and downloads. The limit applies separately to workspaces that allow builds and to all other workspaces.
 const mostAtOnce = 4
 
-// enter waits until an installation or resolution of a workspace may start. The caller must call leave when it is done.
+// enter waits until an installation or resolution of a workspace may start. The caller must call leave when the work is
+// done.
 func (m *Manager) enter(ctx context.Context, workspace string) (leave func(), err error) {
 	places := m.places
 	if m.builds(workspace) {
@@ -220,7 +225,7 @@ func (m *Manager) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.held != nil {
-		_ = os.RemoveAll(m.temporary) // after an error, the next process removes the rest
+		_ = os.RemoveAll(m.temporary) // after an error, the next process removes the remaining files
 		_ = m.held.Close()
 		m.opened, m.held = false, nil
 	}
@@ -235,17 +240,17 @@ func (m *Manager) limits(timeout time.Duration) runtimes.Limits {
 	return limits
 }
 
-// step is a script that runs in a jail of its own.
+// step is a script that runs in its own jail.
 type step struct {
 	name    string
 	script  string
-	node    bool // a script for Node instead of Python
+	node    bool // true for a script of Node, false for a script of Python
 	request any
 	mounts  []sandbox.Mount
 	env     []string
 	limits  runtimes.Limits
 	network bool
-	result  string // file that the script writes, "" for none
+	result  string // name of the file that the script writes; "" if it writes none
 	tap     func([]byte)
 }
 
@@ -280,7 +285,7 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 	}
 	defer session.Close()
 	rlimits := program.LimitsOf(s.limits, 0)
-	rlimits.Sockets = 0 // a resolver downloads many files at once
+	rlimits.Sockets = 0 // the limit OpenFiles applies, because a resolver downloads many files at once
 	var found json.RawMessage
 	task := worker.Task{
 		Job: job,
@@ -312,8 +317,8 @@ func (m *Manager) run(ctx context.Context, s step) (json.RawMessage, runtimes.Ou
 	return found, outcome, err
 }
 
-// session opens an egress session to the indexes and to the hosts that send their archives. An index that the operator
-// configures may have a private address, so the session also grants the current addresses of these hosts.
+// session opens an egress session to the indexes and to the hosts that send the indexes' archives. An index that the
+// operator configures may have a private address. So the session also grants the current addresses of these hosts.
 func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session {
 	ceiling, hosts := hostpattern.Ceiling{All: true}, slices.Clone(m.grants)
 	for _, host := range m.grants {
@@ -323,7 +328,7 @@ func (m *Manager) session(ctx context.Context, job runtimes.Job) *egress.Session
 		}
 		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		if err != nil {
-			continue // the request to this host will fail with an error
+			continue // if the name cannot be resolved, the request to this host fails later
 		}
 		for _, address := range addresses {
 			if class := hostpattern.Class(address.Unmap()); class != "" && class != hostpattern.Metadata {
@@ -349,15 +354,15 @@ func (quiet) Call(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, &runtimes.CallError{Code: "denied", Message: "There are no host functions here."}
 }
 
-// unavailable returns the error for an ecosystem whose packages this server cannot install.
+// unavailable returns the error for an ecosystem of which this server cannot install packages.
 func unavailable(why string) error { return fault.New(fault.RuntimeUnavailable, "%s", why) }
 
-// Problem is the reason why packages cannot be resolved or installed. Package is set if the reason is about one package;
-// Message is then a predicate of its name.
+// Problem is the reason why packages cannot be resolved or installed. If the reason is about one package, Package is
+// its name, and Message is a predicate that follows the name.
 type Problem struct {
 	Code    string // not_found, conflict, no_wheel, build, hash_mismatch, too_large, damaged, refused, index
 	Package string
-	Named   []string // for a conflict: names in the list that the resolver's explanation mentions
+	Named   []string // for a conflict: those names of the list that the resolver's explanation mentions
 	Message string
 	Remedy  string
 }

@@ -16,19 +16,20 @@ const (
 	maxRequirement  = 300 // bytes
 )
 
-// Requirement is one entry of a list of packages: a name with the versions that fit. Addresses, files
-// and options are rejected, because resolvers would obey them.
+// Requirement is one entry of a list of packages: a name with the allowed versions. Addresses, files and options are
+// rejected, because resolvers would follow them.
 type Requirement struct {
 	Name   string
-	Line   int      // line in the file that names it, 0 if no file does
-	Hashes []string // hashes of the allowed archives; empty for any
+	Line   int      // line in the file that contains the requirement; 0 if it is not in a file
+	Hashes []string // hashes of the allowed archives; if empty, all are allowed
 	text   string
 }
 
 // String returns the canonical form.
 func (r Requirement) String() string { return r.text }
 
-// EcosystemOf returns the ecosystem of a language's packages, and whether it has one.
+// EcosystemOf returns the ecosystem of a language's packages. The second result is false if the language has no
+// packages.
 func EcosystemOf(language runtimes.Language) (runtimes.Ecosystem, bool) {
 	switch language {
 	case runtimes.Python:
@@ -84,13 +85,14 @@ func parse(ecosystem runtimes.Ecosystem, text string) (Requirement, string) {
 
 var (
 	pythonForm = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[\s*([A-Za-z0-9._-]+(?:\s*,\s*[A-Za-z0-9._-]+)*)\s*\])?\s*(.*)$`)
-	// pythonVersion is one version clause of PEP 440, without the operator ===, which accepts any text.
+	// pythonVersion matches one version clause of PEP 440. It excludes the operator ===, because that operator accepts any
+	// text.
 	pythonVersion = regexp.MustCompile(`^(==|!=|<=|>=|~=|<|>)\s*[0-9][0-9A-Za-z.!+_-]*(\.\*)?$`)
 	separators    = regexp.MustCompile(`[-_.]+`)
 )
 
-// parsePython parses name[extras] with versions, a subset of PEP 508. It does not support markers, because all runs have
-// the same platform.
+// parsePython parses a name with extras and versions, a subset of PEP 508. It does not support markers, because all
+// runs have the same platform.
 func parsePython(text string) (Requirement, string) {
 	const form = "must be a name with versions, for example requests==2.32.3 or pydantic>=2,<3"
 	if strings.ContainsAny(text, "\r\n\x00#;@/\\'\"`") || strings.HasPrefix(text, "-") {

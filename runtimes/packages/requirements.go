@@ -12,14 +12,15 @@ import (
 	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
-// hashOption is the only option that a requirement may have, because it can only restrict the allowed archives.
+// hashOption matches the only option that a requirement may have. This option is harmless, because it can only restrict
+// the allowed archives.
 var hashOption = regexp.MustCompile(`^--hash[= ]sha256:([0-9a-f]{64})$`)
 
-// maxLogicalLine is the maximum size of a line of a requirements.txt with its continuation lines, in bytes.
+// maxLogicalLine is the maximum size in bytes of a line of a requirements.txt together with its continuation lines.
 const maxLogicalLine = 16 << 10
 
 // readRequirements reads a requirements.txt with one requirement per line. It supports comments, conditions, hashes and
-// lines that continue after a backslash. It refuses other options, because they name other indexes and files.
+// lines that continue after a backslash. It refuses other options, because they refer to other indexes and files.
 func readRequirements(text string) ([]entry, error) {
 	var all []entry
 	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"), "\n")
@@ -72,7 +73,7 @@ func withoutComment(line string) string {
 	return strings.TrimRight(line, " \t")
 }
 
-// pyproject is the part of a pyproject.toml that names packages or changes how they are resolved.
+// pyproject holds the parts of a pyproject.toml that list packages or change how packages are resolved.
 type pyproject struct {
 	Project struct {
 		Dependencies []string `toml:"dependencies"`
@@ -86,20 +87,21 @@ type pyproject struct {
 	} `toml:"tool"`
 }
 
-// maxLevels is the maximum nesting depth of tables, keys and brackets in a pyproject.toml. The decoder stores the whole
-// path of each level, so its memory grows with the square of the depth.
+// maxLevels is the maximum nesting depth of tables, keys and brackets in a pyproject.toml. It is needed because the
+// decoder stores the whole path of each level, so its memory grows with the square of the depth.
 const maxLevels = 32
 
-// tomlToken matches a string, a comment, or a character that changes the level. An unterminated string reaches to the end
-// of its line or of the file, so that no part of a file is searched twice.
+// tomlToken matches a string, a comment, or a character that changes the level. A string without an end extends to the
+// end of its line or of the file. So no part of a file is searched twice.
 var tomlToken = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\z)|'''.*?(?:'{3,5}|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?|'[^'\r\n]*'?|#[^\r\n]*|[][{}.,=\n]`)
 
-// tooDeep returns the first line of a TOML file with more than maxLevels levels, or 0. Each part of the name of a table and
-// of a key is a level, and so is each open bracket.
+// tooDeep returns the first line of a TOML file with more than maxLevels levels, or 0 if there is none. Each part of a
+// table's name, each part of a key and each open bracket is a level.
 func tooDeep(text string) int {
 	line, level, table := 1, 0, 0
-	first, header := true, false // whether the next token is the first of its line; whether the line is the header of a table
-	var open []int               // level before each open bracket
+	// Whether the next token is the first of its line, and whether the line is the header of a table.
+	first, header := true, false
+	var open []int // stack: the level before each open bracket
 	for {
 		next := tomlToken.FindStringIndex(text)
 		if next == nil {
@@ -189,8 +191,8 @@ func readPyproject(text string) ([]entry, error) {
 }
 
 var (
-	// conditionWord is one word of a condition (a marker of PEP 508). Its strings cannot contain characters with a meaning
-	// for a resolver.
+	// conditionWord matches one word of a condition (a marker of PEP 508). The strings in a condition cannot contain
+	// characters that have a meaning for a resolver.
 	conditionWord = regexp.MustCompile(`^\s*(?:'[A-Za-z0-9 ._+!*-]*'|"[A-Za-z0-9 ._+!*-]*"|[a-z_]+|~=|==|!=|<=|>=|<|>|[()])`)
 	conditionName = []string{
 		"and", "or", "not", "in", "python_version", "python_full_version", "os_name", "sys_platform", "platform_release", "platform_system", "platform_version",
@@ -198,7 +200,7 @@ var (
 	}
 )
 
-// checkCondition returns the reason why a condition is not supported, or "".
+// checkCondition returns the reason why a condition is not supported, or "" if it is supported.
 func checkCondition(text string) string {
 	const form = "has a condition that is not supported; compare names such as python_version and sys_platform with strings in quotes."
 	rest := strings.TrimSpace(text)

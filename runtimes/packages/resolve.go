@@ -2,7 +2,7 @@ package packages
 
 import (
 	"context"
-	_ "embed" // the scripts
+	_ "embed" // embeds the scripts
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -35,8 +35,8 @@ const (
 	npmDir       = "/opt/npm"
 )
 
-// maxLocked is the maximum number of packages of a lock. maxExplained is the maximum length of the resolver's explanation
-// of a failure in bytes.
+// maxLocked is the maximum number of packages in a lock. maxExplained is the maximum length in bytes of a resolver's
+// explanation of a failure.
 const (
 	maxLocked    = 500
 	maxExplained = 600
@@ -53,7 +53,7 @@ type resolved struct {
 	} `json:"error"`
 }
 
-// Resolve resolves a list of requirements to a lock. It returns a *Problem if that is impossible.
+// Resolve resolves a list of requirements to a lock. If that is impossible, it returns a *Problem.
 func (m *Manager) Resolve(ctx context.Context, workspace string, named Declaration) (runtimes.Lock, error) {
 	if missing := m.Lacks(named.Ecosystem); missing != "" {
 		return runtimes.Lock{}, unavailable(missing)
@@ -98,8 +98,8 @@ func (m *Manager) resolve(ctx context.Context, source Source, named Declaration,
 	return lock, checkHashes(named, lock)
 }
 
-// checkHashes refuses a lock that contains an archive whose hash is not in the requirements.txt. As with pip, all packages
-// need a hash if one of them has one.
+// checkHashes refuses a lock that contains an archive whose hash is not in the requirements.txt. As in pip, if one
+// package has a hash, all packages need one.
 func checkHashes(named Declaration, lock runtimes.Lock) error {
 	known, strict := map[string][]string{}, false
 	for _, r := range named.Requirements {
@@ -120,7 +120,7 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 	return nil
 }
 
-// resolving returns the step that resolves a list of requirements.
+// resolving returns the step of the resolver for a list of requirements.
 func (m *Manager) resolving(source Source, named Declaration, builds bool) (step, error) {
 	s := step{name: "resolve", env: append(program.Network(), certificates()...), mounts: program.Certificates(), network: true, result: "result.json", limits: m.limits(resolveTime)}
 	if named.Ecosystem == runtimes.NPM {
@@ -142,8 +142,8 @@ func (m *Manager) resolving(source Source, named Declaration, builds bool) (step
 	return s, nil
 }
 
-// resolver returns the path of a resolver that guests can read. A resolver that guests cannot read, for example in a home
-// directory, is copied once.
+// resolver returns the path of a resolver that guests can read. If they cannot read the original, for example in a home
+// directory, resolver copies it once.
 func (m *Manager) resolver(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *Manager) resolver(path string) (string, error) {
 	return to, copyProgram(real, to)
 }
 
-// copyProgram copies a program for guests. The copy gets its final name when it is complete.
+// copyProgram copies a program for guests. The copy gets its final name only when it is complete.
 func copyProgram(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -187,7 +187,7 @@ func copyProgram(from, to string) error {
 }
 
 func resolverFailed(failed *runtimes.ProgramError) error {
-	switch failed.Type { //nolint:exhaustive // the rest is one case
+	switch failed.Type { //nolint:exhaustive // default handles all other types
 	case runtimes.Cancelled:
 		return fault.New(fault.Cancelled, "Resolving the packages was cancelled.")
 	case runtimes.Timeout:
@@ -196,8 +196,8 @@ func resolverFailed(failed *runtimes.ProgramError) error {
 	return &Problem{Code: "index", Message: "The resolver failed: " + shorten(failed.Message, maxExplained), Remedy: "Try again, and check the index."}
 }
 
-// locked checks the answer of a resolver. The answer is not trusted, because the server saves it and later fetches the
-// addresses in it.
+// locked checks the answer of a resolver and converts it to a lock. The answer is not trusted, because the server saves
+// it and later downloads from the addresses in it.
 func (m *Manager) locked(ecosystem runtimes.Ecosystem, answer resolved) (runtimes.Lock, error) {
 	if e := answer.Error; e != nil {
 		return runtimes.Lock{}, problemOf(e.Code, e.Package, shorten(e.Message, maxExplained))
@@ -207,8 +207,8 @@ func (m *Manager) locked(ecosystem runtimes.Ecosystem, answer resolved) (runtime
 	return lock, m.checkLock(lock)
 }
 
-// checkLock refuses a lock that is not valid, and removes passwords from its addresses. Locks are not trusted, because a
-// lock may come from another server in an archive of agents.
+// checkLock refuses a lock that is not valid, and removes passwords from its addresses. Locks are not trusted, because
+// an archive of agents can contain a lock from another server.
 func (m *Manager) checkLock(lock runtimes.Lock) error {
 	if len(lock.Packages) > maxLocked {
 		return &Problem{Code: "too_large", Message: fmt.Sprintf("The list has %d packages with all dependencies; at most %d are allowed.", len(lock.Packages), maxLocked)}
@@ -277,7 +277,8 @@ func problemOf(code, name, message string) *Problem {
 	return p
 }
 
-// buildRemedy is the remedy for a package that cannot be built. Jails have the compilers of the host, if it has any.
+// buildRemedy is the remedy for a package that cannot be built. A build in a jail can use the compilers of the host, if
+// the host has any.
 const buildRemedy = "Choose a version with a wheel for this platform. A package with native code also needs a compiler on the server."
 
 func shorten(text string, most int) string {

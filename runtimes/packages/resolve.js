@@ -1,5 +1,5 @@
-// Resolves a list of npm requirements with npm, inside a jail that can only reach the registry. It writes the lock, or the
-// reason why there is none, to result.json. No code of a package runs.
+// Resolves a list of npm requirements with npm, inside a jail that can only reach the registry. It writes the lock to
+// result.json. If there is no lock, it writes the reason. No code of a package runs.
 'use strict';
 const fs = require('node:fs');
 const { spawnSync } = require('node:child_process');
@@ -15,7 +15,7 @@ function nameOf(text) {
   return at > 0 ? text.slice(0, at) : text;
 }
 
-// Maps npm's explanation of a failure to an error code, a message and a package.
+// Converts npm's explanation of a failure to an error code, a message and a package.
 function explain(text) {
   let said = {};
   try {

@@ -1,6 +1,6 @@
-# Resolves a list of Python requirements with uv, inside a jail that can only reach the package index. It writes the lock, or
-# the reason why there is none, to result.json. It builds source distributions, which runs their code, only if the request
-# has builds.
+# Resolves a list of Python requirements with uv, inside a jail that can only reach the package index. It writes the
+# lock to result.json. If there is no lock, it writes the reason. Only if the request has builds does it build source
+# distributions, which runs code of packages.
 import json
 import os
 import re
@@ -35,7 +35,8 @@ def platforms():
 
 
 def rank(filename):
-    """Returns the rank of a wheel for this interpreter (lower is better), or None if it is incompatible."""
+    """Returns the rank of a wheel for this interpreter, or None if the wheel is incompatible. A lower rank is better.
+    """
     parts = filename[: -len(".whl")].split("-")
     if not filename.endswith(".whl") or len(parts) not in (5, 6):
         return None
@@ -79,7 +80,7 @@ def wheel(package):
 
 
 def source_distribution(package):
-    """Returns the source distribution of a locked package if the index has its hash."""
+    """Returns the source distribution of a locked package, or None if the index does not report its hash."""
     one = package.get("sdist", {})
     usual = one.get("url", "").partition("#")[0].endswith((".tar.gz", ".zip"))
     return one if usual and "sha256" in one.get("hashes", {}) else None
@@ -90,11 +91,11 @@ def fail(code, message, package=""):
 
 
 def explain(text):
-    """Maps the resolver's explanation of a failure to an error code, a message and a package."""
+    """Converts the resolver's explanation of a failure to an error code, a message and a package."""
     errors = re.findall(r"^\s*((?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception): .*)", text, flags=re.M)
     text = re.sub(r"^(error:|\s+[×╰├│]─?▶?)\s*", "", re.sub(r"\x1b\[[0-9;]*m", "", text), flags=re.M).strip()
     text = re.sub(r"[×╰├│─▶]+", "", text)
-    text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\s+", " ", text)).strip()  # without passwords
+    text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\s+", " ", text)).strip()  # removes passwords from addresses
     if re.search(r"lack of valid authentication|\b(401 Unauthorized|403 Forbidden)\b", text):
         return fail("index", "it needs other credentials than the server or the workspace has")
     missing = re.search(r"Because (\S+) was not found in the (?:package )?(?:registry|index)|(\S+) was not found in the package registry", text)

@@ -17,13 +17,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Source is the index from which a workspace gets the packages of an ecosystem. The zero value stands for the
-// index of the server.
+// Source is the index from which a workspace installs packages of an ecosystem. The zero value stands for the index of
+// the server.
 type Source struct {
-	Index string // address; it may contain a user and a password
+	Index string // address of the index; it may contain a user and a password
 	Token string // bearer token, sent instead of user and password
-	Place string // host and path, such as //npm.example/; the token is only sent to an index below it; "" for any index
-	own   string // folder for archives of a workspace's own source; "" for the server's source
+	Place string // host and path, such as //npm.example/; the token is sent only to an index below it; "" stands for any index
+	own   string // folder for archives from a workspace's own source; "" for the server's source
 }
 
 // Sources returns the sources of workspaces.
@@ -34,8 +34,8 @@ type Sources interface {
 // UseSources sets the lookup for workspaces that have their own sources. It must be called before the manager is used.
 func (m *Manager) UseSources(s Sources) { m.sourcesOf = s }
 
-// source returns the source of a workspace. The operator must have allowed its host, because requests to an index may reach
-// hosts that programs must not reach.
+// source returns the source of a workspace. It fails unless the operator has allowed the host of the source, because
+// requests to an index may reach hosts that programs must not reach.
 func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtimes.Ecosystem) (Source, error) {
 	server := Source{Index: m.options.Indexes[ecosystem]}
 	if m.sourcesOf == nil {
@@ -68,7 +68,7 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 	return own, nil
 }
 
-// within reports whether the index is below Place. Like npm, the server sends the token only there.
+// within reports whether the index is below Place. The server sends the token only to such an index, like npm.
 func (s Source) within() bool {
 	_, address, _ := strings.Cut(strings.TrimSuffix(s.plain(), "/")+"/", ":")
 	return s.Place == "" || strings.HasPrefix(address, strings.TrimSuffix(s.Place, "/")+"/")
@@ -81,7 +81,8 @@ func refusedSource(message string) *Problem {
 func checkAddress(text string) error {
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || address.RawQuery != "" || address.Fragment != "" {
-		return errors.New("it must begin with https:// or http:// and have no query") // without the text, which may contain a password
+		// The error omits the address, because the address may contain a password.
+		return errors.New("it must begin with https:// or http:// and have no query")
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (s Source) plain() string {
 	return address.String()
 }
 
-// header returns the value of the header Authorization, "" for none.
+// header returns the value of the header Authorization, or "" if the source has no credentials.
 func (s Source) header() string {
 	if s.Token != "" {
 		return "Bearer " + s.Token
@@ -116,7 +117,7 @@ func (s Source) basic() string {
 	return base64.StdEncoding.EncodeToString([]byte(address.User.Username() + ":" + password))
 }
 
-// npmrc returns the settings with which npm sends the header.
+// npmrc returns the settings that make npm send the header.
 func (s Source) npmrc() string {
 	_, place, _ := strings.Cut(strings.TrimSuffix(s.plain(), "/"), ":")
 	switch {
@@ -128,8 +129,8 @@ func (s Source) npmrc() string {
 	return ""
 }
 
-// authorize adds the credentials of the source to a request to the same origin. An address comes from a lock, which may
-// name the same host and port without TLS.
+// authorize adds the credentials of the source to a request if the request goes to the same origin. The scheme must be
+// compared too: the address comes from a lock, which may contain the same host and port without TLS.
 func (s Source) authorize(request *http.Request) {
 	address, err := url.Parse(s.Index)
 	if header := s.header(); err == nil && header != "" && address.Scheme == request.URL.Scheme && hostOf(s.Index) == hostOf(request.URL.String()) {
@@ -137,11 +138,12 @@ func (s Source) authorize(request *http.Request) {
 	}
 }
 
-// maxRedirects is the limit of Go's default client.
+// maxRedirects is the maximum number of redirects, as in Go's default client.
 const maxRedirects = 10
 
-// client returns a client that sends the credentials of the source only to the origin of the index. Go's default client
-// would also send them on redirects to other ports and to subdomains, and would send the previous address as Referer.
+// client returns an HTTP client that sends the credentials of the source only to the origin of the index. After
+// redirects, Go's default client would also send them to other ports and to subdomains, and it would send the previous
+// address as Referer.
 func (s Source) client(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(request *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
@@ -154,7 +156,7 @@ func (s Source) client(transport http.RoundTripper) *http.Client {
 	}}
 }
 
-// causeOf returns the error of a request without its address, which may contain a token.
+// causeOf returns the cause of a failed request without the request's address, which may contain a token.
 func causeOf(err error) string {
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -163,7 +165,7 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// hide removes the credentials of the source from an error, which may quote the index or the resolver.
+// hide removes the credentials of the source from an error. The error may contain text from the index or the resolver.
 func (s Source) hide(err error) error {
 	var problem *Problem
 	if !errors.As(err, &problem) {
@@ -171,13 +173,13 @@ func (s Source) hide(err error) error {
 	}
 	values := []string{s.Token, s.basic()}
 	if address, err := url.Parse(s.Index); err == nil {
-		if path := strings.TrimSuffix(address.EscapedPath(), "/"); path != "/simple" { // it may contain a token
+		if path := strings.TrimSuffix(address.EscapedPath(), "/"); path != "/simple" { // the path may contain a token
 			values = append(values, path)
 		}
 		if address.User != nil {
 			password, _ := address.User.Password()
 			if values = append(values, password); password == "" {
-				values = append(values, address.User.Username()) // some indexes accept a token as the user name
+				values = append(values, address.User.Username()) // some indexes accept a token in place of the user name
 			}
 		}
 	}
@@ -186,17 +188,17 @@ func (s Source) hide(err error) error {
 	return &hidden
 }
 
-// archivePath returns the path at which an archive is stored. The name is the hash, so equal archives are stored once.
-// Archives from a workspace's own source have a separate folder: otherwise another workspace could get a private archive
-// by writing its hash into a lock.
+// archivePath returns the path at which an archive is stored. The file name is the hash, so equal archives are stored
+// once. Archives from a workspace's own source are in a separate folder. Otherwise another workspace could obtain a
+// private archive by writing the archive's hash into a lock.
 func (m *Manager) archivePath(p runtimes.LockedPackage, s Source) string {
 	return filepath.Join(m.options.Dir, "archives", s.own, strings.ReplaceAll(p.Hash, ":", "-"))
 }
 
-// npmrcToken matches a token that npm uses unchanged. It excludes braces, because npm replaces ${…} by variables.
+// npmrcToken matches a token that npm sends unchanged. It excludes braces, because npm replaces ${…} with variables.
 var npmrcToken = regexp.MustCompile(`^[!-z|~]+$`)
 
-// ReadNPMRC reads the registry and its credentials from the text of an .npmrc. Other settings are refused, because they
+// ReadNPMRC reads the registry and its credentials from the text of an .npmrc. It refuses other settings, because they
 // would change how packages are resolved.
 func ReadNPMRC(text string) (Source, error) {
 	var s Source

@@ -9,15 +9,15 @@ import (
 	"github.com/atelier-run/atelier/internal/bytesize"
 )
 
-// Limits of the source text that one lock passes to the bundler, and of the cache of source texts.
+// Limits of the source text that the bundler receives from one lock, and of the cache of source texts.
 const (
 	maxSources      = 24 << 20
 	keptSources     = 64
 	keptSourceBytes = 96 << 20
 )
 
-// sources returns the files of npm packages that a bundler may read. Installed files do not change, so recently used
-// results are cached.
+// sources returns the files of npm packages that a bundler may read. Recently used results are cached, because
+// installed files do not change.
 func (m *Manager) sources(dir, files string) (map[string]string, error) {
 	if known, ok := m.kept.Get(dir); ok {
 		return known, nil

@@ -14,20 +14,21 @@ import (
 
 // Limits of one unpacked lock.
 const (
-	maxHead  = 16 << 10 // bytes of a header line
+	maxHead  = 16 << 10 // maximum bytes of a header line
 	maxPath  = 1024
 	maxDepth = 32
 	maxFiles = 100_000
 )
 
-// tooLargeUnpacked is the reason for refusing an archive that is too large. The unpacking scripts write the same text.
+// tooLargeUnpacked is the reason with which an archive is refused that is too large when it is unpacked. The unpacking
+// scripts write the same text.
 const tooLargeUnpacked = "is larger than allowed when it is unpacked"
 
-// notBuilt is the start of the reason for refusing a source distribution that cannot be built. The build script writes the
-// same text.
+// notBuilt is the start of the reason with which a source distribution is refused that cannot be built. The build
+// script writes the same text.
 const notBuilt = "could not be built from source"
 
-// head is a header line of the unpacking process: it announces a file or is a message without a file.
+// head is a header line of the unpacking process. It announces a file, or is a message without a file.
 type head struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
@@ -53,8 +54,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.reason }
 
-// writer writes the files that an unpacking process sends. The process is not trusted: it may send any path and any number
-// of bytes. All files are created below one folder; none replaces another file, and none is a link.
+// writer writes the files that an unpacking process sends. The process is not trusted: it may send any path and any
+// number of bytes. The writer creates all files below one folder. It never replaces a file and never creates a link.
 type writer struct {
 	root  *os.Root
 	room  int64 // bytes that may still be written
@@ -65,10 +66,10 @@ type writer struct {
 	file    *os.File
 	left    int64 // bytes of the current file that have not arrived yet
 	files   int
-	made    map[string]bool // created folders
-	tops    map[string]bool // top-level modules
+	made    map[string]bool // folders that were created
+	tops    map[string]bool // names of top-level modules
 	current int
-	next    int // lowest archive that may begin
+	next    int // number of the first archive that has not begun
 	metas   map[int]meta
 	done    bool
 	err     error
@@ -118,13 +119,13 @@ func (w *writer) read(line []byte) error {
 	case h.Done:
 		w.done = true
 		return nil
-	case h.Path == "" && (h.Archive < 0 || h.Archive >= w.total): // metas would grow without a limit
+	case h.Path == "" && (h.Archive < 0 || h.Archive >= w.total): // without this check, metas could grow without a limit
 		return errors.New("the unpacking process named an archive that does not exist")
 	case h.Meta != nil:
 		w.metas[h.Archive] = *h.Meta
 		return nil
 	case h.Path == "":
-		if h.Archive < w.next { // archives begin in their order, so each is reported once
+		if h.Archive < w.next { // archives begin in their order, so that each is reported once
 			return errors.New("the unpacking process began an archive twice")
 		}
 		w.current, w.next = h.Archive, h.Archive+1

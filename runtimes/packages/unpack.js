@@ -1,13 +1,13 @@
-// Unpacks npm tarballs inside a jail without network. It prints each file to stdout: a line of JSON with path and size, then
-// the bytes. The server writes the files and checks every path again. If the request has scripts, the packages are first
-// written to the disk of the jail, and their install scripts run there. Otherwise no code of a package runs.
+// Unpacks npm tarballs inside a jail without network. It prints each file to stdout: a line of JSON with path and size,
+// then the bytes. The server checks every path again and writes the files. If the request has scripts, the packages are
+// first written to the disk of the jail, and their install scripts run there. Otherwise no code of a package runs.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
 const zlib = require('node:zlib');
 const { spawnSync } = require('node:child_process');
 
-const LARGEST = 256 << 20; // bytes of one archive when it is unpacked
+const LARGEST = 256 << 20; // maximum bytes of one archive when it is unpacked
 const asked = JSON.parse(fs.readFileSync('request.json', 'utf8'));
 let room = asked.room;
 
@@ -110,7 +110,7 @@ function read(archive) {
     }
     const target = place(name);
     if (target) {
-      files.set(target, content); // like npm, the last one of a name counts
+      files.set(target, content); // if a name occurs twice, the last member is used, as in npm
     }
   }
   return files;
@@ -204,7 +204,8 @@ function readBack(folder) {
     }
   };
   visit('');
-  room += [...files.values()].reduce((sum, content) => sum + content.length, 0); // send counts them
+  // Undoes the count of spend, because the function send counts these bytes again.
+  room += [...files.values()].reduce((sum, content) => sum + content.length, 0);
   return files;
 }
 

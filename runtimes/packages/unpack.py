@@ -1,6 +1,6 @@
-# Unpacks wheels inside a jail without network. It prints each file to stdout: a line of JSON with path and size, then the
-# bytes. The server writes the files and checks every path again. Modules are compiled to bytecode here, so that runs need
-# not do it. No code of a package runs.
+# Unpacks wheels inside a jail without network. It prints each file to stdout: a line of JSON with path and size, then
+# the bytes. The server checks every path again and writes the files. Modules are compiled to bytecode here, so that
+# runs do not have to compile them. No code of a package runs.
 import importlib.util
 import json
 import os
@@ -10,8 +10,9 @@ import sys
 import zipfile
 from importlib._bootstrap_external import _code_to_hash_pyc
 
-LARGEST = 256 << 20  # bytes of one file
-STRAY = {"test", "tests", "doc", "docs", "example", "examples", "benchmark", "benchmarks"}  # folders that wheels contain by mistake
+LARGEST = 256 << 20  # maximum bytes of one file
+# Folders that wheels contain only by mistake.
+STRAY = {"test", "tests", "doc", "docs", "example", "examples", "benchmark", "benchmarks"}
 TAG = sys.implementation.cache_tag
 out = open(1, "wb", buffering=1 << 20, closefd=False)
 
@@ -34,12 +35,12 @@ def place(name):
         raise Refused("contains the path %s, which leaves its folder" % json.dumps(name[:200]))
     if parts[0].endswith(".data"):
         if len(parts) < 3 or parts[1] not in ("purelib", "platlib"):
-            return None  # scripts, headers and data files are of no use to a program
+            return None  # programs do not need scripts, headers and data files
         parts = parts[2:]
     if parts[-1].endswith(".pth") and len(parts) == 1:
-        return None  # runs code when an interpreter starts
+        return None  # a .pth file runs code when an interpreter starts
     if "__pycache__" in parts:
-        return None  # compiled here
+        return None  # not installed, because modules are compiled here
     return "/".join(parts)
 
 
@@ -52,7 +53,8 @@ def check(path):
 
 
 def compiled(path, content):
-    """Returns the bytecode of a module, or None if the source has errors. Interpreters use it without checking the source."""
+    """Returns the bytecode of a module, or None if the source has errors. Interpreters use the bytecode without
+    comparing it with the source."""
     try:
         code = compile(content, "/packages/" + path, "exec", dont_inherit=True, optimize=0)
         return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(content), False))
@@ -103,7 +105,7 @@ def unpack(path, known, room):
             folded = target.lower()
             if folded in known:
                 if known[folded] == (target, content_hash):
-                    continue  # a namespace that several packages share
+                    continue  # an identical file, as in a namespace that several packages share
                 raise Refused("contains the file %s, which another package or file of this package also has" % json.dumps(target[:200]))
             known[folded] = target, content_hash
             say({"path": target, "size": len(content)}, content)
@@ -132,7 +134,7 @@ def main(request):
         except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
             say({"refused": "is not a usable wheel (%s)" % type(error).__name__, "archive": i})
             break
-        except Exception as error:  # zlib.error and the like
+        except Exception as error:  # for example zlib.error
             say({"refused": "is damaged (%s)" % type(error).__name__, "archive": i})
             break
         say({"meta": meta, "archive": i})

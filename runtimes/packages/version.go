@@ -15,7 +15,7 @@ func (m meta) isOf(ecosystem runtimes.Ecosystem, p runtimes.LockedPackage) bool 
 	return strings.ToLower(separators.ReplaceAllString(m.Name, "-")) == p.Name && pythonRelease(m.Version) == pythonRelease(p.Version)
 }
 
-// npmVersion returns a version without the parts that registries remove: a leading v or =, and the build.
+// npmVersion returns a version without the parts that registries remove: a leading v or =, and the build metadata.
 func npmVersion(text string) string {
 	version, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(text), "v= "), "+")
 	return version
@@ -39,7 +39,8 @@ func pythonRelease(text string) string {
 		public += "+" + local
 	}
 	var parts []string
-	word := false // whether the previous part is a word; a word without a number after it has the number 0
+	// Whether the previous part is a word; a word without a number after it counts as a word with the number 0.
+	word := false
 	for _, part := range append(versionPart.FindAllString(public, -1), "") {
 		digit := part != "" && part[0] >= '0' && part[0] <= '9'
 		if word && !digit {

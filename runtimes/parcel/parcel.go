@@ -1,5 +1,6 @@
-// Package parcel packs a program into files that run on a machine without this server, and reads their output and their
-// result. The files contain the program, its input, and a runner that implements the contract of the language.
+// Package parcel packs a program into files that can be executed on a machine without this server. It also reads the
+// output and the result of the program. The files contain the program, its input, and a runner that implements the
+// contract of the language.
 package parcel
 
 import (
@@ -36,19 +37,21 @@ const Result = "out/result.json"
 
 // Parcel is a program that is packed into files.
 type Parcel struct {
-	Files   map[string][]byte // content by path, relative to the folder of the parcel
-	command []string          // the interpreter, its flags, and the path of the file that it executes
-	mark    string            // random text that marks the lines with calls in the output
-	script  *bash.Elsewhere   // nil for other languages
+	Files map[string][]byte // content by path, relative to the folder of the parcel
+	// Command line: the interpreter, its flags, and the path of the file that the interpreter executes.
+	command []string
+	mark    string          // random text that marks the lines with calls in the output
+	script  *bash.Elsewhere // set for Bash; nil for other languages
 }
 
-// Command returns the command that runs the parcel in a folder. The environment must have PATH, HOME, LANG and TMPDIR.
+// Command returns the command that executes the parcel in a folder. The environment must contain PATH, HOME, LANG and
+// TMPDIR.
 func (p Parcel) Command(folder string) []string {
 	last := len(p.command) - 1
 	return append(slices.Clone(p.command[:last]), folder+"/"+p.command[last])
 }
 
-// job is the input file of the runners of Python and JavaScript.
+// job is the content of the file that the runners of Python and JavaScript read.
 type job struct {
 	Entry   string            `json:"entry"`
 	Mark    string            `json:"mark"`
@@ -60,14 +63,15 @@ type job struct {
 	Work    string            `json:"work,omitempty"`
 }
 
-// Folders are folders on the machine that runs a parcel. An empty one is a folder below that of the parcel.
+// Folders are folders on the machine that runs a parcel. An empty field stands for a folder below the folder of the
+// parcel.
 type Folders struct {
 	Out  string // folder of the result file
 	Work string // working directory of Python programs
 }
 
-// Bundle bundles the files of a JavaScript or TypeScript agent into one program for Node. If the files cannot be bundled,
-// it returns the outcome of the run.
+// Bundle is a function that bundles the files of a JavaScript or TypeScript agent into one program for Node. If the
+// files cannot be bundled, it returns the outcome of the run.
 type Bundle func(ctx context.Context, j runtimes.Job) (guest.Program, *runtimes.Outcome, error)
 
 // Pack packs a program. If that is impossible, for example because of a syntax error, it returns the outcome of the run.
@@ -114,10 +118,11 @@ func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parce
 	return p, nil, nil
 }
 
-// Mark returns the mark of the lines with calls in the output. After a restart of the server, Resume needs it.
+// Mark returns the mark of the lines with calls in the output. Resume needs it after a restart of the server.
 func (p Parcel) Mark() string { return p.mark }
 
-// Resume returns a parcel that was packed before a restart of the server, without its files. Its output can be read.
+// Resume returns a parcel that was packed before a restart of the server. The parcel has no files, but its output can
+// be read.
 func Resume(j runtimes.Job, mark string) Parcel {
 	p := Parcel{mark: mark}
 	if j.Language == runtimes.Bash {
@@ -126,14 +131,15 @@ func Resume(j runtimes.Job, mark string) Parcel {
 	return p
 }
 
-// start is a script that executes the runner under the file name that the guest script removes from stack traces.
+// start is a script that executes the runner under a certain file name. The guest script removes lines with this name
+// from stack traces.
 const start = `const { readFileSync } = require("node:fs"), { Script } = require("node:vm");
 const load = (name) => new Script("(" + readFileSync(__dirname + "/" + name, "utf8") + "\n)", { filename: "/work/(atelier)" }).runInThisContext();
 load("run.js")(require, __dirname, load("inner.js"));
 `
 
-// bash packs a Bash script. Its runner reads the file job, in which each string ends with a zero byte: the entrypoint, the
-// folder of the result, the mark, and the environment.
+// bash packs a Bash script. The runner reads the file job, which contains strings that each end with a zero byte: the
+// entrypoint, the folder of the result, the mark, and the environment.
 func (p *Parcel) bash(j runtimes.Job, at Folders) {
 	p.script = bash.NewElsewhere(j)
 	brief := append([]string{j.Entrypoint, at.Out, p.mark}, p.script.Environment(p.Files["input.json"])...)
@@ -142,26 +148,27 @@ func (p *Parcel) bash(j runtimes.Job, at Folders) {
 	p.command = []string{"bash", "--noprofile", "--norc", "run.sh"}
 }
 
-// maxCall is the maximum size of a marked line, maxCalls the maximum number of calls, and maxMarked the maximum size of all
-// marked lines. These limits are needed because marked lines do not count as output, and a program can read the mark.
+// maxCall is the maximum size of a marked line, maxCalls the maximum number of calls, and maxMarked the maximum size of
+// all marked lines. These limits are needed because marked lines do not count as output, and a program can find out the
+// mark.
 const (
 	maxCall   = 1 << 20
 	maxCalls  = 10_000
 	maxMarked = 32 << 20
 )
 
-// Reader passes on the output of a parcel, and executes the calls of host functions in its marked lines. Its methods must
+// Reader forwards the output of a parcel. It executes the calls of host functions in the marked lines. Its methods must
 // not be called concurrently.
 type Reader struct {
-	// Started is called once, when the interpreter and the runner have started and the program is about to start.
+	// Started is called once: after the start of the interpreter and the runner, and just before the start of the program.
 	Started func()
 
 	relay   *worker.Relay
 	host    runtimes.Host
 	mark    []byte
-	script  *bash.Elsewhere // nil for other languages
-	held    []byte          // bytes that were not passed on yet: the start of a mark or of a marked line
-	marked  int64           // bytes of marked lines
+	script  *bash.Elsewhere // set for Bash; nil for other languages
+	held    []byte          // bytes that were not forwarded yet: the start of a mark or of a marked line
+	marked  int64           // number of bytes of marked lines so far
 	calls   int
 	started bool
 }
@@ -171,7 +178,7 @@ func (p Parcel) Read(relay *worker.Relay, host runtimes.Host) *Reader {
 	return &Reader{relay: relay, host: host, mark: append([]byte{0}, p.mark...), script: p.script}
 }
 
-// Stdout reads a piece of stdout, which may end anywhere. It returns false if a limit is exceeded.
+// Stdout reads a piece of stdout. The piece may end anywhere. Stdout returns false if a limit is exceeded.
 func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 	r.held = append(r.held, text...)
 	rest := r.held
@@ -190,7 +197,8 @@ func (r *Reader) Stdout(ctx context.Context, text []byte) bool {
 		}
 		known := min(len(rest), len(r.mark))
 		switch {
-		case !bytes.Equal(rest[:known], r.mark[:known]): // not the mark: a program may print a zero byte itself
+		// The bytes are not the mark, because a program may print a zero byte itself.
+		case !bytes.Equal(rest[:known], r.mark[:known]):
 			if !r.print(rest[:1]) {
 				return false
 			}
@@ -232,7 +240,7 @@ func (r *Reader) Stderr(text []byte) bool {
 	return r.relay.Stderr(text)
 }
 
-// call executes a call in a marked line. In a parcel, only the host functions log and progress exist.
+// call executes a call in a marked line. A program in a parcel can only call the host functions log and progress.
 func (r *Reader) call(ctx context.Context, line []byte) {
 	var said struct {
 		Call string          `json:"call"`
@@ -258,13 +266,14 @@ func (r *Reader) call(ctx context.Context, line []byte) {
 		return
 	}
 	r.relay.Sync()
-	_, _ = r.host.Call(ctx, said.Call, said.Args) // a log entry or progress with an error is dropped
+	_, _ = r.host.Call(ctx, said.Call, said.Args) // an invalid log entry or progress is dropped
 }
 
-// Outcome returns the outcome of the run from the content of the result file and the exit code. Both may be nil.
+// Outcome returns the outcome of the run. result is the content of the result file and code the exit code; both may be
+// nil.
 func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 	if len(r.held) > 0 && !bytes.HasPrefix(r.held, r.mark) {
-		_ = r.print(r.held) // an exceeded limit is in the outcome
+		_ = r.print(r.held) // if a limit was exceeded, the outcome contains that
 	}
 	if r.script != nil && exit != nil {
 		return r.concluded(result, *exit)

@@ -1,5 +1,5 @@
-// Runs one agent's program on a machine without the server. The folder contains the program, its input and its job. The
-// result is written to result.json. Calls of host functions are marked lines of stdout.
+// Runs one agent's program on a machine without the server. The folder contains the program, its input and its job.
+// This script writes the result to result.json. Calls of host functions are marked lines of stdout.
 (require, here, inner) => {
   "use strict";
   const fs = require("node:fs");
@@ -18,7 +18,7 @@
       try {
         at += fs.writeSync(fd, bytes, at, bytes.length - at);
       } catch (error) {
-        if (error.code !== "EAGAIN") throw error; // a pipe that the machine made non-blocking, and that is full
+        if (error.code !== "EAGAIN") throw error; // the pipe is full, and the machine has made it non-blocking
         Atomics.wait(pause, 0, 0, 5);
       }
     }
@@ -68,7 +68,7 @@
     Object.assign(stream, { fd, isTTY: false });
     Object.defineProperty(process, name, { value: stream, writable: true, configurable: true, enumerable: true });
   }
-  console.log; // binds the console to the streams
+  console.log; // reading log binds the console to the streams above
   process.argv = ["/usr/bin/node", "/work/program.js"];
   process.execArgv = [];
   fs.mkdirSync(process.env.HOME, { recursive: true });
@@ -84,7 +84,7 @@
     if (process.listenerCount("unhandledRejection") === 1) fail(reason, util.types.isNativeError(reason) ? " (in a promise that was not awaited)" : "");
   });
   setImmediate(() => {
-    mark('{"call":"start"}'); // the time of the program counts from here
+    mark('{"call":"start"}'); // the time limit of the program starts here
     const program = () => new vm.Script(read("program.js"), { filename: "/work/(program)" }).runInThisContext();
     (async () => mine.run(mine.compile(program), read("input.json"), JSON.stringify(job.env), job.largest))().then((told) => finish(told, 0), (error) => fail(error));
   });

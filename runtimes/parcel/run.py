@@ -1,5 +1,5 @@
-# Runs one agent's program on a machine without the server. The folder of this file contains the program, its input and its
-# job. The result is written to out/result.json. Calls of host functions are marked lines of stdout.
+# Runs one agent's program on a machine without the server. The folder of this file contains the program, its input and
+# its job. This script writes the result to out/result.json. Calls of host functions are marked lines of stdout.
 import inspect
 import json
 import os
@@ -8,12 +8,12 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = HERE + "/program"
-PACKAGE = "__agent__"  # base of relative imports
+PACKAGE = "__agent__"  # name of the package that makes relative imports work
 DEPTH = 256
 
 
 class Stop(Exception):
-    """An error that ends the run."""
+    """Ends the run with an error."""
 
     def __init__(self, kind, message, **more):
         super().__init__(message)
@@ -21,11 +21,11 @@ class Stop(Exception):
 
 
 class Denied(PermissionError):
-    """A host function that is not available on this machine."""
+    """A host function was called that does not exist on this machine."""
 
 
 class Context:
-    """The object ctx, with the host functions that a program can call."""
+    """The object ctx, with the host functions that a program may call."""
 
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
@@ -65,7 +65,8 @@ def relative(path):
 
 
 def arguments(function, value, ctx):
-    """Binds the input: the whole input to a first parameter named input, otherwise its properties by name."""
+    """Returns main's arguments for the input. A first parameter named input receives the whole input. Other parameters
+    receive the property with their name."""
     listed = list(inspect.signature(function).parameters.values())
     title = getattr(function, "__name__", "main")
     if title == "run" and [p.name for p in listed[:2]] == ["action", "args"]:
@@ -109,7 +110,7 @@ def arguments(function, value, ctx):
 
 
 def flaw(value, path, above):
-    """Raises an error that names the first value that JSON does not support."""
+    """Raises an error with the path of the first value that JSON does not support."""
     if value is None or isinstance(value, (str, bool, int)):
         return
     if isinstance(value, float):
@@ -138,7 +139,7 @@ def encode(value, largest):
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         data = text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which only an escape can express
+    except UnicodeEncodeError:  # only a JSON escape can express a lone surrogate
         data = json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
     if len(data) > largest:
         raise Stop("output_limit", "")
@@ -196,7 +197,7 @@ def run(job):
     with open(HERE + "/input.json", "rb") as file:
         value = json.load(file)
     ctx = Context(job["mark"], job["env"])
-    ctx._say("start", {})  # the time of the program counts from here
+    ctx._say("start", {})  # the time limit of the program starts here
     function = load(job["entry"])
     args, named = arguments(function, value, ctx)
     result = function(*args, **named)

@@ -16,21 +16,22 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxNotes is the maximum number of log and progress events of a run that are passed on.
+// maxNotes is the maximum number of a run's log and progress events that are forwarded.
 const maxNotes = 10_000
 
-// cancelWithin is the timeout for cancelling the run at the service.
+// cancelWithin is the timeout of the request that cancels the run at the service.
 const cancelWithin = 10 * time.Second
 
-// atelier executes the program at another Atelier: it starts a run there, follows its events, and cancels it if this
-// run ends first. The Idempotency-Key makes it safe to repeat the request.
+// atelier executes the program at another Atelier server. It starts a run there and follows its events. If the local
+// run ends first, it cancels the run at the service. The Idempotency-Key makes it safe to repeat the request.
 func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {
 		return runtimes.Failed(runtimes.RuntimeError, "The input is not valid JSON.")
 	}
 	base := strings.TrimRight(c.service.URL, "/") + "/api/v1"
-	// The request is not cancelled with the run. Otherwise the service could start a run whose ID this server never receives.
+	// The request is not cancelled together with the run. Otherwise the service could start a run whose ID this server
+	// never receives.
 	begin, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), c.engine.options.Start, errStart)
 	defer stop()
 	answered, failure := c.send(begin, request{
@@ -52,7 +53,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	if err != nil || a.RunID == "" {
 		return c.failed("does not answer like an Atelier server.", "Check the url in "+File+": it is the address of the server, without /api/v1.")
 	}
-	if answered.StatusCode == http.StatusOK { // the service answered with the result of a run that it refused to start
+	if answered.StatusCode == http.StatusOK { // the service refused to start the run and answered with its result
 		return c.whole(data)
 	}
 	run := base + "/runs/" + url.PathEscape(a.RunID)
@@ -63,7 +64,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 	return outcome
 }
 
-// cancelRun cancels the run at the service. If that fails, the run ends at its own time limit.
+// cancelRun cancels the run at the service. If that fails, the run at the service continues until its own time limit.
 func (c *call) cancelRun(ctx context.Context, run string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 	defer cancel()
@@ -75,8 +76,8 @@ func (c *call) cancelRun(ctx context.Context, run string) {
 	_ = answer.Body.Close()
 }
 
-// follow passes on the events of the run until it receives the result. After a broken connection it continues with the next
-// event. ended reports whether the run has ended at the service.
+// follow forwards the events of the run until it receives the result. If the connection breaks, follow connects again
+// and continues with the next event. ended reports whether the run has ended at the service.
 func (c *call) follow(ctx context.Context, run string) (outcome runtimes.Outcome, ended bool) {
 	var last int64
 	for attempt := 1; ; attempt++ {
@@ -115,7 +116,7 @@ var (
 	errTooLarge = errors.New("the answer is too large")
 )
 
-// read passes on the events of one stream. It returns the result of the run, or the error that ended the stream.
+// read forwards the events of one stream. It returns the result of the run, or the error that ended the stream.
 func (c *call) read(ctx context.Context, body io.Reader, last *int64) (*answer, error) {
 	lines := bufio.NewReaderSize(body, 64<<10)
 	for {
@@ -153,10 +154,10 @@ func (c *call) line(lines *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// event passes on one event. It returns the result of the run if the event contains it. It ignores events that only concern
-// the service.
+// event forwards one event. If the event contains the result of the run, it returns the result. It ignores events that
+// only concern the service.
 func (c *call) event(ctx context.Context, e runtimes.Event) (*answer, error) {
-	switch e.Kind { //nolint:exhaustive // the others concern the service
+	switch e.Kind { //nolint:exhaustive // ignores the other kinds, which only concern the service
 	case runtimes.KindStdout, runtimes.KindStderr:
 		var text string
 		if json.Unmarshal(e.Data, &text) != nil {
@@ -172,7 +173,7 @@ func (c *call) event(ctx context.Context, e runtimes.Event) (*answer, error) {
 	case runtimes.KindLog, runtimes.KindProgress:
 		if c.notes.Add(1) <= maxNotes {
 			c.relay.Sync()
-			_, _ = c.host.Call(ctx, string(e.Kind), e.Data) // a log entry or progress with an error is dropped
+			_, _ = c.host.Call(ctx, string(e.Kind), e.Data) // an invalid log entry or progress is dropped
 		}
 	case runtimes.KindDropped:
 		var dropped runtimes.DroppedData

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// The breaker opens after breakAfter failures in a row and stays open for breakFor. It stores at most mostKnown services.
+// The breaker opens after breakAfter consecutive failures and stays open for breakFor. It stores at most mostKnown
+// services.
 const (
 	breakAfter = 5
 	breakFor   = 30 * time.Second
 	mostKnown  = 1000
 )
 
-// breaker is a circuit breaker: it stops calls to a service that does not answer, separately for each workspace and host.
-// After breakFor it allows one call as a test.
+// breaker is a circuit breaker. It stops calls to a service that does not answer. Its state is separate for each
+// workspace and host. After breakFor it allows one call as a test.
 type breaker struct {
 	now func() time.Time
 
@@ -38,11 +39,11 @@ func (b *breaker) allow(key string) (until time.Time, ok bool) {
 	if now.Before(s.until) {
 		return s.until, false
 	}
-	s.until = now.Add(breakFor) // only this call may test the service; others are refused until its result
+	s.until = now.Add(breakFor) // only this call may test the service; other calls are refused until it has ended
 	return time.Time{}, true
 }
 
-// report records whether a service answered. An answer closes the breaker.
+// report records whether a service answered. If it did, the breaker closes.
 func (b *breaker) report(key string, answered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,30 +25,31 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Limits of repeating a request: the number of attempts, and the pause between two of them.
+// Limits of repeated requests: the number of attempts, and the pause between two attempts.
 const (
 	maxAttempts = 4
 	maxPause    = 10 * time.Second
 )
 
-// maxProblem is the maximum size of the body of an error answer. maxBesides is the maximum size of an answer without its
-// output. Both are in bytes.
+// maxProblem is the maximum size of the body of an error answer. maxBesides is the maximum size of all parts of an
+// answer except the output. Both are in bytes.
 const (
 	maxProblem = 64 << 10
 	maxBesides = 2 << 20
 )
 
-// maxStart is the maximum start time that a service may report, in milliseconds. It prevents the overflow of a duration.
+// maxStart is the maximum start time in milliseconds that a service may report. It prevents an overflow in the
+// computation of durations.
 const maxStart = 1e9
 
-// maxGPUMs and maxCost are the maximum GPU time in milliseconds and the maximum cost that one run adds to the usage of its
-// workspace. They are needed because a service may report any number.
+// maxGPUMs and maxCost limit the GPU time in milliseconds and the cost that one run adds to the usage of its workspace.
+// They are needed because a service may report any number.
 const (
 	maxGPUMs = 1e10
 	maxCost  = 1e6
 )
 
-// HTTP statuses of services that are handled specially. Others are handled by their class, such as 5xx.
+// HTTP statuses of services that are handled specially. Other statuses are handled by their class, such as 5xx.
 const (
 	unauthorized = 401
 	forbidden    = 403
@@ -67,9 +68,9 @@ type call struct {
 	client  http.Client
 	cancel  context.CancelCauseFunc
 	timer   *time.Timer
-	running atomic.Bool // whether the program's time counts
+	running atomic.Bool // whether the program's time limit has started
 	notes   atomic.Int64
-	large   atomic.Bool // whether an answer was too large
+	large   atomic.Bool // whether an answer was larger than allowed
 }
 
 // program is the request body of POST /api/v1/execute: a program with its input.
@@ -92,12 +93,13 @@ type permissions struct {
 	Subprocess    bool     `json:"subprocess"`
 }
 
-// askModel is the host function that sends a prompt to a language model. The service must not grant it: it does not know
-// which texts of the environment are secret, nor the safety flags of the program, and would send them to its own model.
+// askModel is the host function that sends a prompt to a language model. The request does not ask the service to grant
+// it. The service does not know which texts of the environment are secret, nor the safety flags of the program, and
+// would send them to its own model.
 const askModel = "askLLM"
 
-// program returns the request body. It leaves out the file that names the service, and the grant of the service's host,
-// because the program does not need them.
+// program returns the request body. It omits the file that contains the service, and the grant of the service's host,
+// because the program at the service does not need them.
 func (c *call) program() ([]byte, error) {
 	functions := slices.DeleteFunc(append([]string{}, c.job.Capabilities.HostFunctions...), func(name string) bool { return name == askModel })
 	p := program{
@@ -135,7 +137,8 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(sent)
 }
 
-// request is one HTTP request to a service. If safe is set, it may be repeated even if the service may have received it.
+// request is one HTTP request to a service. If safe is true, it may be repeated even if the service may have received
+// it.
 type request struct {
 	method, url string
 	body        []byte
@@ -143,9 +146,9 @@ type request struct {
 	safe        bool
 }
 
-// send sends a request. After a failure it repeats the request if it is safe or if the service did not process it, with a
-// growing random pause. It returns an answer with a status below 300, whose body the caller must close, or the outcome of
-// the run.
+// send sends a request. After a failure it repeats the request if the request is safe or if the service did not process
+// it. The pause before a repetition is random and grows. send returns an answer with a status below 300, whose body the
+// caller must close, or the outcome of the run.
 func (c *call) send(ctx context.Context, r request) (*http.Response, *runtimes.Outcome) {
 	for attempt := 1; ; attempt++ {
 		answer, begun, err := c.try(ctx, r)
@@ -186,7 +189,7 @@ func (c *call) send(ctx context.Context, r request) (*http.Response, *runtimes.O
 	}
 }
 
-// pause waits before a repetition for a random time, in addition to least, the time that the service requested. It returns
+// pause waits before a request is repeated: a random time plus least, the time that the service requested. It returns
 // false if the context ends.
 func (c *call) pause(ctx context.Context, attempt int, least time.Duration) bool {
 	most := min(c.engine.options.Backoff<<attempt, maxPause)
@@ -229,11 +232,12 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// refused returns the outcome for an answer with an error status. again reports whether the request may be repeated, and
-// pause is the time to wait before.
+// refused returns the outcome for an answer with an error status. again reports whether the request may be repeated,
+// and pause is the time to wait before that.
 func (c *call) refused(answer *http.Response, safe bool) (failure runtimes.Outcome, again bool, pause time.Duration) {
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem)) // after an error, the text so far is enough for a message
+	// If reading fails, the text that was read is enough for a message.
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		pause = time.Duration(seconds) * time.Second
 	}
@@ -255,16 +259,17 @@ func (c *call) refused(answer *http.Response, safe bool) (failure runtimes.Outco
 	case answer.StatusCode == unauthorized || answer.StatusCode == forbidden:
 		remedy = fmt.Sprintf("Store a secret that is bound to %s with the header Authorization, and add its name to the secrets of the program.", c.service.target)
 	case answer.StatusCode == tooMany:
-		remedy, again = "Try again later.", true // the service did not process the request
+		remedy, again = "Try again later.", true // may be repeated, because the service did not process the request
 	case answer.StatusCode >= 500:
 		remedy, again = "Try again later.", safe
-	case answer.StatusCode == conflict && pause > 0: // the service still processes the first request with this Idempotency-Key
+	// May be repeated, because the service still processes the first request with this Idempotency-Key.
+	case answer.StatusCode == conflict && pause > 0:
 		again = safe
 	}
 	return c.failed(message+".", remedy), again, pause
 }
 
-// failed returns the outcome for a failure of the service. message is a predicate of the service.
+// failed returns the outcome for a failure of the service. message is a predicate that follows the name of the service.
 func (c *call) failed(message, remedy string) runtimes.Outcome {
 	return c.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The service %s %s", c.service.target, message), Remedy: remedy})
 }
@@ -302,7 +307,8 @@ type answer struct {
 	} `json:"metrics"`
 }
 
-// whole returns the outcome in an answer that also contains the printed output of the program, and passes on that output.
+// whole returns the outcome in an answer that also contains the program's printed output. It forwards that output
+// first.
 func (c *call) whole(data []byte) runtimes.Outcome {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil || a.Success == nil {
@@ -324,7 +330,8 @@ func (c *call) outcome(a answer) runtimes.Outcome {
 		outcome = c.failed("says that the program failed, and not why.", "Look at the service.")
 	default:
 		outcome = c.relay.Failed(*failure)
-		ends := []runtimes.ErrorType{runtimes.Timeout, runtimes.Interrupted} // error types that only a server reports, never a program
+		// Error types that only a server reports, and never a program.
+		ends := []runtimes.ErrorType{runtimes.Timeout, runtimes.Interrupted}
 		if slices.Contains(ends, failure.Type) {
 			outcome.Error.Type = failure.Type
 		}

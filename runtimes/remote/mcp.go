@@ -15,8 +15,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// mcp executes the program with a tool of an MCP server. The tool accepts the same arguments as POST /api/v1/execute and
-// returns the same answer, as structured content or as text.
+// mcp executes the program with a tool of an MCP server. The tool accepts the same arguments as POST /api/v1/execute.
+// It returns the same answer, as structured content or as text.
 func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 		HTTPClient: &http.Client{Transport: bounded{c.client.Transport, c}, CheckRedirect: c.client.CheckRedirect},
 	}
 	var session *mcp.ClientSession
-	for attempt := 1; ; attempt++ { // safe to repeat: the program only starts with the call of the tool
+	for attempt := 1; ; attempt++ { // may be repeated, because only the call of the tool starts the program
 		if session, err = client.Connect(ctx, transport, nil); err == nil {
 			break
 		}
@@ -61,7 +61,7 @@ func (c *call) mcp(ctx context.Context) runtimes.Outcome {
 	}
 }
 
-// broken returns the outcome for an error of the connection. final reports that a repetition cannot help.
+// broken returns the outcome for an error of the connection. If final is true, repeating the call cannot help.
 func (c *call) broken(ctx context.Context, err error) (failure runtimes.Outcome, final bool) {
 	if denied := egress.Denial(err); denied != nil {
 		return runtimes.Outcome{Error: denied}, true
@@ -103,15 +103,16 @@ func (c *call) answered(result *mcp.CallToolResult) runtimes.Outcome {
 	return c.whole(data)
 }
 
-// progressed passes on progress of the tool.
+// progressed forwards progress that the tool reports.
 func (c *call) progressed(ctx context.Context, p *mcp.ProgressNotificationParams) {
 	data, err := json.Marshal(runtimes.ProgressData{Done: p.Progress, Total: p.Total, Message: p.Message})
 	if err == nil && ctx.Err() == nil && c.notes.Add(1) <= maxNotes {
-		_, _ = c.host.Call(ctx, "progress", data) // progress with an error is dropped
+		_, _ = c.host.Call(ctx, "progress", data) // invalid progress is dropped
 	}
 }
 
-// refusal is the error for an answer with an error status. Without it the MCP client would report a broken connection.
+// refusal is the error for an answer with an error status. Without it, the MCP client would report that the connection
+// is broken.
 type refusal struct{ *http.Response }
 
 func (r *refusal) Error() string { return r.Status }
@@ -133,7 +134,8 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode >= 300 && !slices.Contains([]int{400, 404, 405}, answer.StatusCode) { // the MCP client handles these three itself
+	// Not an error here, because the MCP client handles these three statuses itself.
+	if answer.StatusCode >= 300 && !slices.Contains([]int{400, 404, 405}, answer.StatusCode) {
 		return nil, &refusal{answer}
 	}
 	answer.Body = &limited{answer.Body, b.call, b.call.mostAnswer()}

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// openAPI executes the program with one HTTP request. A request that the service may have received is repeated only if the
-// service is declared idempotent.
+// openAPI executes the program with one HTTP request. If the service may have received the request, openAPI repeats it
+// only if the service is declared idempotent.
 func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	body, err := c.program()
 	if err != nil {
@@ -17,7 +17,8 @@ func (c *call) openAPI(ctx context.Context) runtimes.Outcome {
 	}
 	c.started()
 	headers := map[string]string{"Accept": "application/json"}
-	if c.service.Idempotent { // others receive no key: with a key, a service may continue the program after the caller is gone
+	// Other services receive no key: with a key, a service may continue the program after the caller has disconnected.
+	if c.service.Idempotent {
 		headers["Idempotency-Key"] = key(c.job)
 	}
 	for attempt := 1; ; attempt++ {

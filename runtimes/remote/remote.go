@@ -1,6 +1,7 @@
-// Package remote runs programs at a service that the program names: another Atelier, an MCP server or an HTTP service. The
-// program, its input and its environment leave this machine. Requests to the service are subject to the same rules as
-// requests of a program: they go through the egress proxy, need a granted host, and can use the workspace's bound secrets.
+// Package remote runs programs at a service. The program names the service: another Atelier server, an MCP server or an
+// HTTP service. The program, its input and its environment leave this machine. The rules for requests of programs also
+// apply to requests to the service: they use the egress proxy, need a granted host, and can use the workspace's bound
+// secrets.
 package remote
 
 import (
@@ -19,8 +20,8 @@ import (
 // Level is the isolation level of programs that run at a service, where this server cannot check the isolation.
 const Level = "remote"
 
-// startWithin is the default time in which a service must start a program. grace is added to the program's time limit, for
-// the network.
+// startWithin is the default time in which a service must start a program. grace is added to the program's time limit,
+// because requests over the network take time.
 const (
 	startWithin = time.Minute
 	grace       = 5 * time.Second
@@ -29,9 +30,9 @@ const (
 // Options configures an Engine.
 type Options struct {
 	Egress  *egress.Proxy
-	Backoff time.Duration // base of the random, growing pause before a repetition; default 200 ms
-	Start   time.Duration // default startWithin
-	Grace   time.Duration // default grace
+	Backoff time.Duration // base of the random, growing pause before a request is repeated; default 200 ms
+	Start   time.Duration // time in which a service must start a program; default startWithin
+	Grace   time.Duration // addition to the program's time limit; default grace
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -40,7 +41,7 @@ type Options struct {
 type Engine struct {
 	options Options
 	breaker breaker
-	ctx     context.Context // ends with the engine
+	ctx     context.Context // ends when the engine closes
 	stop    context.CancelFunc
 }
 
@@ -65,7 +66,7 @@ func New(options Options) *Engine {
 	return &Engine{options: options, breaker: breaker{now: options.Now, services: map[string]*broken{}}, ctx: ctx, stop: stop}
 }
 
-// Cancellation causes of a call: the program used up its time, or it did not start in time.
+// Cancellation causes of a call: the program exceeded its time limit, or the program did not start in time.
 var (
 	errTime  = errors.New("the program used up its time")
 	errStart = errors.New("the program did not start")
@@ -82,7 +83,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	relay.Close()
 	outcome.Level = Level
 	took := time.Since(began)
-	outcome.Usage.Start = min(max(outcome.Usage.Start, 0), took) // the service may report any time
+	outcome.Usage.Start = min(max(outcome.Usage.Start, 0), took) // the service may report any time, so limit it
 	outcome.Usage.Run = max(took-outcome.Usage.Start, 1)
 	outcome.Usage.Remote = outcome.Usage.Run
 	return outcome, nil
@@ -93,10 +94,11 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 		return relay.Reached(runtimes.Cancelled)
 	}
 	service, err := Read(job.Files)
-	if err != nil { // checked when the program was saved; an older version may fail here
+	if err != nil { // the file was checked when the program was saved, but a version from before that check may fail here
 		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The file %s does not name a service: %s", File, err))
 	}
-	if job.Rules != nil { // versions with rules cannot use this runtime, but a workspace may set rules for all programs
+	// Versions with rules cannot be published for this runtime, but a workspace may set rules for all programs.
+	if job.Rules != nil {
 		return runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Message: "This program is subject to language rules, which the runtime remote cannot enforce.", Rule: "rules", Remedy: "Use the runtime auto.",
 		}}
@@ -114,7 +116,7 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 		if c.running.Load() {
 			cancel(errTime)
 		}
-		cancel(errStart) // has no effect if there is a cause already
+		cancel(errStart) // has no effect if the context already has a cause
 	})
 	defer c.timer.Stop()
 	switch service.Protocol {

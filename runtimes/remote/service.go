@@ -12,11 +12,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// File is the path of the file in which a program names its service. It is a file of the version, so the digest of the
-// version covers it.
+// File is the path of the file in which a program names its service. It is a file of the version, so the version's
+// digest includes it.
 const File = "remote.json"
 
-// maxFile is the maximum size of File, and maxText that of each string in it, in bytes.
+// maxFile is the maximum size of File in bytes. maxText is the maximum size of each string in it.
 const (
 	maxFile = 16 << 10
 	maxText = 2000
@@ -50,7 +50,7 @@ type Service struct {
 // Target is the host and port of the service.
 func (s Service) Target() hostpattern.Target { return s.target }
 
-// Read reads the service of a program. Errors name the file by JSON pointer.
+// Read reads the service of a program from its files. Its errors contain a JSON pointer to the file.
 func Read[F ~[]byte](files map[string]F) (Service, error) {
 	var s Service
 	const pointer = "/files/" + File

@@ -2,7 +2,7 @@ package router
 
 import "time"
 
-// The history covers one hour in minutes.
+// The history contains one hour, divided into minutes.
 const (
 	historyStep  = time.Minute
 	historySteps = 60
@@ -11,7 +11,7 @@ const (
 // Minute holds the numbers of runs of all workspaces in one minute.
 type Minute struct {
 	At      time.Time // start of the minute
-	Started int       // runs that started
+	Started int       // number of runs that started in the minute
 	Running int       // maximum number of active runs at the same time
 	Waiting int       // maximum number of waiting runs at the same time
 }
@@ -19,15 +19,16 @@ type Minute struct {
 // history counts runs by minute. The router's mutex guards it.
 type history struct {
 	minutes [historySteps]Minute
-	before  [historySteps]present // runs before the first change in the minute
-	after   [historySteps]present // runs after the last change in the minute
+	before  [historySteps]present // numbers of runs before the first change in the minute
+	after   [historySteps]present // numbers of runs after the last change in the minute
 	now     present
 }
 
 // present holds the numbers of runs at one moment.
 type present struct{ running, waiting int }
 
-// note records a change: how many runs started, and the numbers of active and waiting runs after it.
+// note records a change. started is the number of runs that started; the other arguments are the numbers of active and
+// waiting runs after the change.
 func (h *history) note(now time.Time, started int, after present) {
 	i, at := slot(now)
 	m := &h.minutes[i]
@@ -44,10 +45,10 @@ func (h *history) note(now time.Time, started int, after present) {
 // end of the previous minute.
 func (h *history) last(now time.Time) []Minute {
 	minutes := make([]Minute, 0, historySteps)
-	before := h.now // correct if nothing changed in the hour
+	before := h.now // these are the numbers of the whole hour if there was no change in it
 	for n := range historySteps {
 		if i, at := slot(now.Add(-time.Duration(n) * historyStep)); h.minutes[i].At.Equal(at) {
-			before = h.before[i] // after the loop: before the earliest change in the hour
+			before = h.before[i] // at the end of the loop, these are the numbers before the earliest change in the hour
 		}
 	}
 	for n := historySteps - 1; n >= 0; n-- {

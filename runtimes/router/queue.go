@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Source is the origin of a run. Runs of one workspace are queued fairly by their sources.
+// Source is the origin of a run: an agent and a caller. Within a workspace, the queue treats all sources fairly.
 type Source struct {
 	Agent       string // ID of the agent; "" for inline code
 	Caller      string // ID of the actor
-	Interactive bool   // a person waits for the run
+	Interactive bool   // true if a person waits for the run
 
-	started bool // the run was paused and waits to continue
+	started bool // true if the run was paused and waits to continue
 }
 
-// agent returns the key of the source's agent in tenant.agents. The inline code of each caller counts as one agent.
+// agent returns the key of the source's agent in tenant.agents. All inline code of one caller counts as one agent.
 func (s Source) agent() string {
 	if s.Agent == "" {
 		return "inline code of " + s.Caller
@@ -25,7 +25,7 @@ func (s Source) agent() string {
 
 // tenant holds the runs of one workspace.
 type tenant struct {
-	held    int // active runs
+	held    int // number of active runs
 	waiting int
 	flows   map[Source]*flow  // sources with waiting tickets
 	agents  map[string]*share // agents with active or waiting runs
@@ -44,21 +44,21 @@ type flow struct {
 // share counts the runs of an agent or a caller in its workspace.
 type share struct {
 	active, waiting int
-	served          int64 // Router.starts at the start of its last run; 0 if none has started
+	served          int64 // value of Router.starts when its last run started; 0 if none has started
 }
 
 func newTenant() *tenant {
 	return &tenant{flows: map[Source]*flow{}, agents: map[string]*share{}, callers: map[string]*share{}}
 }
 
-// shares calls do with the shares of a source's agent and caller.
+// shares calls do with two shares: that of the source's agent and that of its caller.
 func (q *tenant) shares(of Source, do func(*share)) {
 	update(q.agents, of.agent(), do)
 	update(q.callers, of.Caller, do)
 }
 
-// update calls do with the share of a name. It creates the share if it does not exist, and removes it if it is empty
-// afterwards.
+// update calls do with the share of a name. If the share does not exist, update creates it. If it is empty afterwards,
+// update removes it.
 func update(all map[string]*share, name string, do func(*share)) {
 	one := all[name]
 	if one == nil {
@@ -81,7 +81,7 @@ func (q *tenant) add(t *Ticket) {
 	q.shares(t.source, func(s *share) { s.waiting++ })
 }
 
-// remove removes a waiting ticket, if it is still there.
+// remove removes a ticket from the queue if the ticket still waits.
 func (q *tenant) remove(t *Ticket) {
 	f := q.flows[t.source]
 	if f == nil {
@@ -99,16 +99,17 @@ func (q *tenant) remove(t *Ticket) {
 	delete(q.positions, t)
 }
 
-// full reports whether the queue is full for a source. An agent's waiting runs may be at most three times as many as the
-// free places, so that an agent with many runs leaves places for other agents.
+// full reports whether the queue is full for a source. An agent may have at most three times as many waiting runs as
+// there are free places in the queue. So an agent with many runs leaves places for other agents.
 func (q *tenant) full(of Source, depth int) bool {
 	free := depth - q.waiting
 	own := q.agents[of.agent()]
 	return free <= 0 || own != nil && own.waiting >= 3*free
 }
 
-// before compares flows in the order in which their oldest tickets start: first by class, then by the active runs of agent
-// and caller (fewest first), then by the last start of the caller and of the agent (earliest first).
+// before reports whether the oldest ticket of a flow starts before that of another flow. It compares, in this order:
+// the class, the active runs of agent and caller (fewest first), the last start of the caller, and the last start of
+// the agent (earliest first).
 func (q *tenant) before(a, b *flow) int {
 	return cmp.Or(
 		cmp.Compare(class(a), class(b)), cmp.Compare(q.active(a), q.active(b)),
@@ -154,8 +155,9 @@ func (q *tenant) first() *Ticket {
 	return first.tickets[0]
 }
 
-// position returns the position of a waiting ticket, from 1, or 0 if the ticket does not wait. Each waiting ticket calls it
-// once per reportEvery, so the positions of all tickets are computed together, at most twice in that time.
+// position returns the position of a waiting ticket, from 1. It returns 0 if the ticket does not wait. Each waiting
+// ticket calls it once per reportEvery. So the positions of all tickets are computed together, at most twice in that
+// time.
 func (q *tenant) position(of *Ticket, now time.Time) int {
 	if _, known := q.positions[of]; !known || now.Sub(q.computed) >= reportEvery/2 {
 		q.positions, q.computed = q.places(), now
@@ -163,7 +165,8 @@ func (q *tenant) position(of *Ticket, now time.Time) int {
 	return q.positions[of]
 }
 
-// places returns the positions of all waiting tickets. Within a class the sources take turns; lower classes come first.
+// places returns the positions of all waiting tickets. Tickets of lower classes come first. Within a class the sources
+// take turns.
 func (q *tenant) places() map[*Ticket]int {
 	all := make(map[*Ticket]int, q.waiting)
 	for rest := q.ordered(); len(rest) > 0; {

@@ -1,9 +1,9 @@
 // Package router selects the engine of a job and admits runs. Each workspace has a bounded queue. A free slot goes to
-// the workspace with the fewest active runs; workspaces with equally many take turns. So a workspace with very many runs
-// only gets the slots that others do not need. Within a workspace, agents and callers share the slots in the same way, and
-// interactive runs start first. With four or more slots, the last free slot is reserved for a workspace without active
-// runs. A started run keeps its slot until it ends or pauses. A paused run that continues gets a slot before the runs of
-// its workspace that have not started yet. The package does not depend on a storage.
+// the workspace with the fewest active runs; workspaces with the same number take turns. So a workspace with very many
+// runs only gets the slots that others do not need. Within a workspace, agents and callers share the slots in the same
+// way, and interactive runs start first. If there are four or more slots, the last free slot is reserved for a
+// workspace without active runs. A started run keeps its slot until it ends or pauses. A paused run that continues gets
+// a slot before the runs of its workspace that have not started yet. The package does not depend on a storage.
 package router
 
 import (
@@ -35,14 +35,14 @@ type Router struct {
 	mu       sync.Mutex
 	busy     int
 	paused   int
-	pausedBy map[string]int        // paused runs per workspace
-	byName   map[runtimes.Name]int // active runs per engine
+	pausedBy map[string]int        // number of paused runs per workspace
+	byName   map[runtimes.Name]int // number of active runs per engine
 	tenants  map[string]*tenant    // workspaces with active or waiting runs
-	turn     []string              // workspaces with waiting tickets; the one that was served last is at the end
+	turn     []string              // workspaces with waiting tickets; the workspace whose ticket started last is at the end
 	average  time.Duration         // average duration of recent runs, for Retry-After
-	tickets  int64                 // number of tickets so far
+	tickets  int64                 // number of tickets created so far
 	starts   int64                 // number of started runs so far
-	waiting  int                   // waiting runs in all queues
+	waiting  int                   // number of waiting runs in all queues
 	history  history
 }
 
@@ -51,7 +51,7 @@ func New(o Options) *Router {
 	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, most: o.Paused, byName: map[runtimes.Name]int{}, pausedBy: map[string]int{}, tenants: map[string]*tenant{}, average: time.Second}
 }
 
-// Ticket is a run in the queue. The run may start when Wait has returned nil. Release must be called exactly once.
+// Ticket is a run in the queue. The run may start after Wait has returned nil. Release must be called exactly once.
 type Ticket struct {
 	router    *Router
 	workspace string
@@ -60,8 +60,8 @@ type Ticket struct {
 	admitted  chan struct{} // closed when the ticket may run
 	since     time.Time
 	running   bool // guarded by router.mu
-	paused    bool // likewise
-	inner     bool // the run uses the slot of its caller
+	paused    bool // guarded by router.mu
+	inner     bool // true if the run uses the slot of the run that called it
 }
 
 // Position is the place of a waiting run in the queue of its workspace.
@@ -78,7 +78,7 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 	r.tickets++
 	t := &Ticket{router: r, workspace: workspace, source: source, number: r.tickets, admitted: make(chan struct{})}
 	q := r.tenant(workspace)
-	if q.waiting == 0 && r.may(q) { // a waiting ticket would come first
+	if q.waiting == 0 && r.may(q) { // not if a ticket of the workspace waits, because that ticket must start first
 		r.start(t, q)
 		return t, nil
 	}
@@ -107,19 +107,20 @@ func (r *Router) queue(t *Ticket, q *tenant) {
 	r.history.note(time.Now(), 0, present{r.busy, r.waiting})
 }
 
-// Within returns the ticket of a run that a running program has called. The program waits for that run, so both use the
-// same slot and the run need not wait. If the run needed a slot of its own, waiting programs could occupy all slots.
+// Within returns the ticket of a run that a running program has called. The program waits for the called run. So both
+// runs use the same slot, and the called run does not wait. If called runs needed their own slots, waiting programs
+// could occupy all slots.
 func (r *Router) Within(outer *Ticket) *Ticket {
 	return &Ticket{router: r, workspace: outer.workspace, admitted: outer.admitted, inner: true}
 }
 
-// expected estimates the time until a number of waiting runs of one workspace have started. It assumes that the workspaces
-// with waiting runs take turns.
+// expected returns the estimated time until n waiting runs of one workspace have started. It assumes that the
+// workspaces with waiting runs take turns.
 func (r *Router) expected(waiting int) time.Duration {
 	return r.average * time.Duration(waiting*max(len(r.turn), 1)) / time.Duration(max(r.running, 1))
 }
 
-// tenant returns the tenant of a workspace, and creates it if necessary.
+// tenant returns the tenant of a workspace. It creates the tenant if there is none.
 func (r *Router) tenant(workspace string) *tenant {
 	q := r.tenants[workspace]
 	if q == nil {
@@ -136,12 +137,12 @@ func (r *Router) forget(workspace string) {
 	}
 }
 
-// keptFrom is the minimum number of slots for reserving the last one. With fewer slots, the reserved one would be too large
-// a part of the capacity.
+// keptFrom is the minimum number of slots for which the last one is reserved. With fewer slots, the reserved slot would
+// be too large a part of the capacity.
 const keptFrom = 4
 
-// may reports whether a slot is free for the workspace. If the workspace has active runs, the last slot is not free for
-// it: its runs may take minutes, and a run of another workspace would have to wait for them.
+// may reports whether a slot is free for the workspace. For a workspace with active runs, the last slot is not free.
+// Otherwise a run of another workspace might have to wait for minutes until one of these runs ends.
 func (r *Router) may(q *tenant) bool {
 	free := r.running - r.busy
 	return free > 1 || free == 1 && (r.running < keptFrom || q.held == 0)
@@ -154,19 +155,19 @@ func (r *Router) start(t *Ticket, q *tenant) {
 	q.shares(t.source, func(s *share) { s.active, s.served = s.active+1, r.starts })
 	t.running, t.since = true, time.Now()
 	started := 1
-	if t.source.started { // a continued run was already counted before its pause
+	if t.source.started { // not for a continued run, which was counted before its pause
 		started = 0
 	}
 	r.history.note(t.since, started, present{r.busy, r.waiting})
 	close(t.admitted)
 }
 
-// reportEvery is the interval at which a waiting run reports a changed position. On a busy server positions change
-// thousands of times a second, and each report is an event of the run.
+// reportEvery is the interval at which a waiting run reports a changed position. The interval is needed because each
+// report is an event of the run, and on a busy server positions change thousands of times a second.
 const reportEvery = 250 * time.Millisecond
 
-// Wait blocks until the ticket may run or ctx ends. It reports the position in the queue at once, and later changes
-// every reportEvery.
+// Wait blocks until the ticket may run or ctx ends. It reports the position in the queue at once. After that it reports
+// changes every reportEvery.
 func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
 	select {
 	case <-t.admitted:
@@ -186,7 +187,7 @@ func (t *Ticket) Wait(ctx context.Context, moved func(Position)) error {
 		case <-tick.C:
 		case <-ctx.Done():
 			select {
-			case <-t.admitted: // an admitted ticket stays admitted; the run itself checks ctx
+			case <-t.admitted: // an admitted ticket stays admitted, because the run itself checks ctx
 				return nil
 			default:
 				return context.Cause(ctx)
@@ -258,9 +259,9 @@ func (r *Router) unpause(t *Ticket) {
 	}
 }
 
-// Pause frees the slot of a running ticket whose program waits for a long time. It returns false and changes nothing if the
-// maximum number of paused runs is reached, if the ticket uses the slot of its caller, or if it was released. A workspace
-// may have a quarter of Options.Paused paused runs, but at least four.
+// Pause frees the slot of a running ticket whose program waits for a long time. It returns false and changes nothing in
+// three cases: the maximum number of paused runs is reached, the ticket uses the slot of its caller, or the ticket was
+// released. A workspace may have a quarter of Options.Paused paused runs, but at least four.
 func (t *Ticket) Pause() bool {
 	if t.inner {
 		return false
@@ -278,7 +279,7 @@ func (t *Ticket) Pause() bool {
 	return true
 }
 
-// Continue gets a slot for a paused ticket again. It waits until a slot is free or ctx ends. The ticket comes before all
+// Continue gets a new slot for a paused ticket. It waits until a slot is free or ctx ends. The ticket comes before all
 // runs of the workspace that have not started. If the ticket is not paused, Continue returns context.Canceled.
 func (t *Ticket) Continue(ctx context.Context) error {
 	if !t.router.again(t) {
@@ -305,8 +306,8 @@ func (r *Router) again(t *Ticket) bool {
 	return true
 }
 
-// next starts a waiting ticket of the workspace with the fewest active runs, and moves that workspace to the end of turn.
-// It returns false if no ticket may start.
+// next starts a waiting ticket of the workspace with the fewest active runs. It moves that workspace to the end of
+// turn. It returns false if no ticket may start.
 func (r *Router) next() bool {
 	at := -1
 	for i, workspace := range r.turn {
@@ -365,10 +366,10 @@ func (r *Router) Runtimes() []runtimes.Name {
 
 // Load holds the numbers of active and waiting runs.
 type Load struct {
-	Running   int                   // active runs
-	Waiting   int                   // waiting runs in all queues
-	ByRuntime map[runtimes.Name]int // active runs per engine
-	LastHour  []Minute              // oldest first
+	Running   int                   // number of active runs
+	Waiting   int                   // number of waiting runs in all queues
+	ByRuntime map[runtimes.Name]int // number of active runs per engine
+	LastHour  []Minute              // history by minute, the oldest minute first
 }
 
 // Load returns the current load.

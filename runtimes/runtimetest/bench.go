@@ -22,7 +22,7 @@ func Benchmark(b *testing.B, rt runtimes.Runtime, p Programs) {
 		}
 	})
 	b.Run("8 clients", func(b *testing.B) {
-		b.SetParallelism(4) // goroutines per CPU: eight on a machine with two
+		b.SetParallelism(4) // number of goroutines per CPU: eight goroutines on a machine with two CPUs
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				run()

@@ -54,7 +54,7 @@ func Conformance(t *testing.T, rt runtimes.Runtime, p Programs) {
 	}
 }
 
-// lacks reports whether an engine declares its features and the given feature is not among them.
+// lacks reports whether an engine declares its features and the given feature is not among these.
 func lacks(rt runtimes.Runtime, feature runtimes.Feature) bool {
 	declared, ok := rt.(interface{ Features() []runtimes.Feature })
 	return ok && !slices.Contains(declared.Features(), feature)
@@ -114,7 +114,8 @@ func (s suite) echo(t *testing.T) {
 		got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(input) })
 		same(t, "output", normal(t, got), normal(t, input))
 	}
-	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // within the limit, unless each < and > is escaped to six bytes
+	// The result is within the limit unless each < and > is escaped, which needs six bytes.
+	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"`
 	got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(page) })
 	same(t, "a page", got, page)
 }
@@ -300,7 +301,7 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// normal returns a JSON text with sorted keys. Numbers stay as they are written.
+// normal returns a JSON text with sorted keys. It does not change how numbers are written.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))

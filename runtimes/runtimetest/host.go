@@ -11,12 +11,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Host records the events of a program. Log and progress calls become events, as on the server. It denies any other
-// host function.
+// Host records the events of a program. Calls of log and progress become events, as on the server. It denies all other
+// host functions.
 type Host struct {
 	mu      sync.Mutex
 	events  []runtimes.Event
-	changed chan struct{} // closed and replaced at every event
+	changed chan struct{} // closed and replaced after every event
 }
 
 // NewHost returns an empty host.

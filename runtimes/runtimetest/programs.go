@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Programs holds the test programs in one language. Each is the text of the entry file. If a program is missing, its test
-// fails, unless the features that the runtime declares lack the feature that the test needs.
+// Programs holds the test programs in one language. Each program is the text of the entry file. If a program is
+// missing, its test fails. The test is skipped if it needs a feature that the runtime does not declare.
 type Programs struct {
 	Language   runtimes.Language
 	Runtime    runtimes.Name
@@ -22,8 +22,8 @@ type Programs struct {
 	Stderr      string            // stdout line "fine", stderr line "oops"
 	Env         string            // returns an object with all visible environment values
 	Unicode     string            // prints the line "grüß 世界 🎉", returns {"text":"grüß 世界 🎉"}
-	Invalid     string            // returns a value that is not JSON, at InvalidPath if the language can report it
-	InvalidPath string            // such as "output.items[1]"
+	Invalid     string            // returns a value that is not JSON; its path is InvalidPath if the language can report it
+	InvalidPath string            // path of the value in Invalid, such as "output.items[1]"
 	Fail        string            // fails with an error whose message contains "boom", at FailLine
 	FailLine    int               //
 	Syntax      string            // syntax error at SyntaxLine
@@ -31,9 +31,9 @@ type Programs struct {
 	Forever     string            // prints the line "started" and never ends
 	Flood       string            // prints lines endlessly
 	BigResult   string            // returns a string of 2,000,000 characters
-	State       string            // returns whether a mark of an earlier run is visible, and leaves one
-	Lib         map[string]string // further files
-	Multi       string            // an entry that uses them and returns {"answer":42}
+	State       string            // returns whether a mark of an earlier run is visible, and leaves a mark
+	Lib         map[string]string // further files for Multi
+	Multi       string            // an entry file that uses the files of Lib and returns {"answer":42}
 	Denied      string            // calls the host function "nope" and does not catch its error
 }
 

@@ -34,7 +34,7 @@ func newIDs(base, count int) *ids {
 // single returns the identity of a jail whose user namespace contains only one user.
 func (i *ids) single(id hostID) identity { return identity{hostID: id, first: id, users: 1} }
 
-// many returns the identity of a launcher. Its user namespace contains every user that its children can get.
+// many returns the identity of a launcher. The launcher's user namespace contains every user that its children can get.
 func (i *ids) many(id hostID) identity {
 	if !i.pool {
 		return identity{hostID: id, first: id, users: 1, launcher: true}
@@ -56,12 +56,12 @@ func (i *ids) acquire() (hostID, error) {
 	return id, nil
 }
 
-// release returns an id to the pool. No process may use the id any more.
+// release returns an id to the pool. No process may use the id when release is called.
 func (i *ids) release(id hostID) {
 	if !id.pooled {
 		return
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.free = append(i.free, id) // at the end of the queue: the kernel gets time to reset the counters of this user
+	i.free = append(i.free, id) // at the end of the queue, so that the kernel has time to reset the counters of this user
 }

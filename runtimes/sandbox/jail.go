@@ -18,7 +18,7 @@ import (
 // Usage holds the resources that a jail has used so far, as counted by the kernel. It includes process 1.
 type Usage struct {
 	CPU         time.Duration
-	PeakMemory  int64 // bytes; since ResetPeak if the kernel supports that
+	PeakMemory  int64 // peak memory in bytes; since ResetPeak if the kernel supports that
 	OOMKilled   bool  // true once the memory limit caused a kill
 	Starved     bool  // true once the kernel killed a process because memory outside of the jail ran out
 	PidsLimited bool  // true once the process limit caused a fork to fail
@@ -36,13 +36,13 @@ type Exit struct {
 	Orphaned bool
 }
 
-// Reserves that Limit adds to the limits of a program for process 1, in addition to its usage when it is ready. In a
-// child, process 1 is the interpreter.
+// Reserves for process 1. Limit adds them, and the usage of process 1 when it is ready, to the limits of a program. In
+// a child, process 1 is the interpreter.
 const (
-	ownMemory     = 24 << 20 // for the job, the result and Go's work on them; or for an idle interpreter
-	diskMargin    = 16 << 20 // lets a full disk be noticed before its memory is full
-	ownTasks      = 2        // for threads that Go may still create, in addition to spareThreads
-	workerTasks   = 64       // for Go threads; a worker starts no processes
+	ownMemory     = 24 << 20 // memory for the job, the result and Go's work on them; or for an idle interpreter
+	diskMargin    = 16 << 20 // memory, so that a full disk is noticed before the memory is full
+	ownTasks      = 2        // tasks for threads that Go may still create, in addition to spareThreads
+	workerTasks   = 64       // tasks for Go threads; a worker starts no processes
 	minimalMemory = 1 << 20
 )
 
@@ -55,15 +55,15 @@ type Jail struct {
 	id      hostID
 	who     identity
 	group   *cgroups.Group // nil if the host has no control groups
-	watch   *watch         // used if there is no group
+	watch   *watch         // used if there is no control group
 	base    cgroups.Stats  // usage when the jail became ready
 
 	process *os.Process // process 1, if the server is its parent
 
-	launcher     *launcher // parent of process 1 otherwise
+	launcher     *launcher // parent of process 1 if the server is not its parent; nil otherwise
 	number       int64     // ID of the child in the messages of its launcher
 	ready        chan struct{}
-	reported     string       // reason why the child was never ready; set before gone is closed
+	reported     string       // error that prevented the child from becoming ready; set before gone is closed
 	network      net.Listener // set when ready is closed; nil if there is none
 	handle       int          // pidfd of process 1, from the close of ready to the close of gone
 	mu           sync.Mutex
@@ -88,9 +88,9 @@ func (j *Jail) Network() net.Listener {
 // Conn carries frames to the role's Serve. Wait closes it.
 func (j *Jail) Conn() net.Conn { return j.conn }
 
-// Limit sets the limits that the kernel enforces: memory of the whole tree and number of processes. Both come on top of
-// the usage of process 1. Limit may be called before every run of a pooled worker. It fails if more memory is in use
-// than the limit allows.
+// Limit sets the limits that the kernel enforces: the memory of the whole process tree and the number of processes. The
+// usage of process 1 is added to both limits. Limit may be called before every run of a pooled worker. It fails if more
+// memory is in use than the limit allows.
 func (j *Jail) Limit(limits runtimes.Limits) error {
 	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
 	tasks := j.base.Pids + limits.Processes
@@ -103,7 +103,7 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.state == childDestroyed: // another jail may use its group already
+	case j.state == childDestroyed: // not if the jail is destroyed, because another jail may already use its group
 		return errors.New("limit the jail: it is gone")
 	case j.group == nil && j.watch == nil: // a child that is not ready yet has nothing to measure
 		return nil
@@ -136,7 +136,7 @@ func (j *Jail) Usage() Usage {
 	return j.exit.Usage
 }
 
-// CPU returns the CPU field of Usage. It is cheaper, because it reads no other counter.
+// CPU returns the field CPU of Usage. It takes less time than Usage, because it reads no other counter.
 func (j *Jail) CPU() time.Duration {
 	now, alive := alive(j, j.cpu)
 	if alive {
@@ -147,7 +147,7 @@ func (j *Jail) CPU() time.Duration {
 }
 
 // alive calls read and reports whether the counters still belong to the jail. If the jail is gone, its counters may be
-// removed and read as 0, or may already count another child. The last valid counts are then in exit.
+// removed and read as 0, or may already count another child. In that case the last valid values are in exit.
 func alive[T any](j *Jail, read func() T) (now T, ok bool) {
 	j.mu.Lock()
 	if ok = j.state != childDestroyed; ok {
@@ -218,9 +218,9 @@ func (j *Jail) Kill() {
 // Done returns a channel that is closed when every process of the jail has ended.
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
-// Wait blocks until every process is dead and the jail's resources on the host are released, then closes Conn. If the jail
-// is a killed child of a launcher, Wait closes Conn first: callers no longer read from it, and the launcher would block if
-// it still wrote for the child.
+// Wait blocks until every process is dead and the jail's resources on the host are released. Then it closes Conn. If
+// the jail is a killed child of a launcher, Wait closes Conn first. Otherwise the launcher would block if it still
+// wrote for the child, because callers no longer read.
 func (j *Jail) Wait() Exit {
 	if j.wasKilled() {
 		j.once.Do(func() { _ = j.conn.Close() })
@@ -230,7 +230,7 @@ func (j *Jail) Wait() Exit {
 	return j.exit
 }
 
-// attend waits for the end of a jail and cleans up after it, whether or not a caller waits.
+// attend waits for the end of a jail and then releases its resources. It does so even if no caller waits.
 func (j *Jail) attend(stderr *os.File) {
 	var output ends
 	read := make(chan struct{})
@@ -240,7 +240,7 @@ func (j *Jail) attend(stderr *os.File) {
 	}()
 	state, err := j.process.Wait()
 	close(j.ended)
-	<-read // ends, because every process that could write is dead
+	<-read // this read ends, because every process that could write is dead
 	err = errors.Join(err, stderr.Close())
 	j.exit.Usage = j.usage()
 	j.exit.Stderr = output.String()
@@ -274,7 +274,7 @@ func (j *Jail) release() error {
 	if j.group != nil {
 		if j.launcher != nil {
 			err = j.sandbox.groups.Retire(j.group)
-		} else { // a concurrent Kill must not hit another process
+		} else { // under the lock, because a concurrent Kill must not hit another process
 			err = j.group.Remove()
 		}
 	}

@@ -32,7 +32,8 @@ func (j *Jail) childReady(handles []int) {
 	if len(handles) > 1 {
 		file := os.NewFile(uintptr(handles[1]), "network")
 		defer file.Close()
-		if listener, err := net.FileListener(file); err == nil { // without a listener the program has no network
+		// A missing listener only means that the program has no network.
+		if listener, err := net.FileListener(file); err == nil {
 			j.network = listener
 		}
 	}
@@ -57,8 +58,9 @@ func (j *Jail) open() error {
 	return nil
 }
 
-// killChild kills process 1 of a child, and with it every process of its PID namespace. This works even if the launcher
-// hangs. But only the launcher can release the resources of the child. If it does not, notDestroyed ends the launcher.
+// killChild kills process 1 of a child. The kernel then kills every process of the child's PID namespace. This works
+// even if the launcher hangs. Only the launcher can release the resources of the child. If it does not, notDestroyed
+// ends the launcher.
 func (j *Jail) killChild() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -70,14 +72,14 @@ func (j *Jail) killChild() {
 	j.destroyTimer = time.AfterFunc(destroyTimeout, j.notDestroyed)
 }
 
-// notDestroyed ends a launcher that did not destroy a dead child. Such a launcher is broken, and waiting for the child
-// would never end.
+// notDestroyed ends a launcher that has not destroyed a dead child in time. Such a launcher has a fault, and would
+// never report the end of the child.
 func (j *Jail) notDestroyed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
 	case j.state != childIsReady:
-	case !exited(j.handle): // the kernel is not done with the child; killing the launcher would not speed that up
+	case !exited(j.handle): // the kernel has not finished ending the child; killing the launcher would not speed that up
 		j.destroyTimer.Reset(destroyTimeout)
 	default:
 		j.launcher.jail.Kill()
@@ -97,7 +99,7 @@ func (j *Jail) wasKilled() bool {
 	return j.killed
 }
 
-// childEnded handles the launcher's notice that a child has ended. Every process of the child is dead by then.
+// childEnded handles the launcher's notice that a child has ended. At that time every process of the child is dead.
 func (j *Jail) childEnded(n wire.Notice) {
 	j.mu.Lock()
 	before := j.state

@@ -19,14 +19,14 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed. A
-// program that finds these out could use them to attack later runs, so a fork server is replaced often. Without a fork
-// server, children share nothing that a program could see.
+// Limits after which a launcher is replaced. Children of one fork server share their memory layout and their hash seed.
+// A program that finds these out could use them to attack later runs, so a fork server is replaced often. Without a
+// fork server, children share nothing that a program can see.
 const (
 	forksPerServer = 1000
 	ageOfServer    = 10 * time.Minute
 	idleLauncher   = time.Minute      // an unused launcher ends after this time
-	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child by then is broken
+	destroyTimeout = 10 * time.Second // a launcher that has not destroyed a killed child after this time has a fault
 )
 
 // Limits of a launcher itself, in addition to wire.LauncherMemory. For each child, a launcher stores the files of the
@@ -37,7 +37,7 @@ const (
 	maxChildren   = 64
 )
 
-// launchers is the set of launchers, by Profile.Launcher.
+// launchers is the set of launchers. The key is Profile.Launcher.
 type launchers struct {
 	mu     sync.Mutex
 	named  map[string]*launcher
@@ -49,7 +49,7 @@ type launcher struct {
 	sandbox *Sandbox
 	name    string
 	forks   bool
-	handles int   // number of handles that come with a ready child
+	handles int   // number of descriptors that come with a ready child
 	jail    *Jail // the launcher's own jail
 	control io.Closer
 	send    func(message, rights []byte) error
@@ -59,7 +59,7 @@ type launcher struct {
 	mu       sync.Mutex
 	children map[int64]*Jail
 	next     int64
-	retired  bool // starts no more children; ends with the last child
+	retired  bool // the launcher starts no more children, and ends with its last child
 	used     time.Time
 	idle     *time.Timer
 }
@@ -72,14 +72,15 @@ func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, err
 			return nil, err
 		}
 		j, err := from.child(ctx, profile)
-		if errors.Is(err, errRetired) { // another caller used up the launcher meanwhile
+		if errors.Is(err, errRetired) { // meanwhile other callers have used up the launcher
 			continue
 		}
 		return j, err
 	}
 }
 
-// launcher returns the launcher named in the profile. If there is none, it starts one or waits for the one being started.
+// launcher returns the launcher named in the profile. If there is none, it starts one. If another goroutine already
+// starts one, it waits for that.
 func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, error) {
 	for {
 		s.launchers.mu.Lock()
@@ -87,7 +88,7 @@ func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, err
 		if current != nil && current.usable() {
 			if current.ageing() && s.launchers.making[profile.Launcher] == nil {
 				s.announce(profile.Launcher)
-				go s.succeed(profile, current) //nolint:gosec // not bound to ctx: the successor is for later callers
+				go s.succeed(profile, current) //nolint:gosec // not bound to ctx, because the successor is for later callers
 			}
 			s.launchers.mu.Unlock()
 			return current, nil
@@ -123,7 +124,8 @@ func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher,
 	return made, err
 }
 
-// forgetLauncher removes a dead launcher from the map. Otherwise the map would grow, because fork servers get new names.
+// forgetLauncher removes a dead launcher from the map. Otherwise the map would grow without limit, because each fork
+// server has a new name.
 func (s *Sandbox) forgetLauncher(dead *launcher) {
 	s.launchers.mu.Lock()
 	defer s.launchers.mu.Unlock()
@@ -202,7 +204,7 @@ func (s *launcher) usable() bool {
 	return !s.retired
 }
 
-// ageing reports whether a successor should be made now.
+// ageing reports whether a successor should be started now.
 func (s *launcher) ageing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,13 +267,14 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 	case <-ctx.Done():
 	}
 	err = ctx.Err()
-	if errors.Is(context.Cause(ctx), errSlow) { // a launcher that is slow for this child would be slow for later ones too
+	// A launcher that is too slow for this child would also be too slow for later ones.
+	if errors.Is(context.Cause(ctx), errSlow) {
 		err = errSlow
 		s.mu.Lock()
 		s.retireOnce()
 		s.mu.Unlock()
 	}
-	go func() { // kill the child if it still starts later
+	go func() { // if the child starts later, kill it
 		select {
 		case <-j.ready:
 			j.Kill()
@@ -283,7 +286,7 @@ func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
 }
 
 // request acquires the resources of a child and registers the child. This must happen before the launcher can send a
-// notice about it.
+// notice about the child.
 func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs passed, err error) {
 	box := s.sandbox
 	if err := box.begin(); err != nil {
@@ -353,7 +356,7 @@ func (s *launcher) handleNotice(message []byte, fds []int) {
 	}
 }
 
-// launcherEnded is the reason for children that ended with their launcher.
+// launcherEnded is the reason that is reported for children that ended with their launcher.
 const launcherEnded = "its launcher ended"
 
 // ended marks every child of a dead launcher as destroyed, because the kernel killed them with the launcher.
@@ -379,8 +382,8 @@ func (s *launcher) ended() {
 	}
 }
 
-// forget removes a destroyed child from the list. If the child crashed, its program may have tried to find out the memory
-// layout that all children of a fork server share. So later children come from a new fork server.
+// forget removes a destroyed child from the list. If the child crashed, its program may have tried to find out the
+// memory layout that all children of a fork server share. So later children come from a new fork server.
 func (s *launcher) forget(j *Jail, signal int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

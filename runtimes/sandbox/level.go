@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Levels of isolation, as users read them.
+// Levels of isolation, with the names that users see.
 const (
 	LevelFull    = "full"
 	LevelReduced = "reduced"
@@ -21,8 +21,8 @@ const (
 // Level describes how much of the jail this host can enforce. With LevelNone nothing is executed.
 type Level struct {
 	Level   string
-	Missing []string // one or two sentences for each of Lacks: the missing mechanism, the effect and the exact remedy
-	Lacks   []Lack   // the deciding lack comes first
+	Missing []string // one or two sentences for each entry of Lacks: the missing mechanism, the effect and the exact remedy
+	Lacks   []Lack   // the entry that determines the level comes first
 }
 
 // Lack describes a mechanism of the jail that this host does not provide.
@@ -30,7 +30,7 @@ type Lack struct {
 	Mechanism string // one of Mechanisms, or "" for the host as a whole
 	Effect    string // one sentence: the missing mechanism and the effect
 	Remedy    string // one sentence: the remedy
-	Allowed   bool   // the mechanism is required, and the operator named it in Options.AllowWeak
+	Allowed   bool   // the mechanism is required, but the operator has accepted its absence in Options.AllowWeak
 }
 
 // String returns the level with the names of the missing mechanisms, such as "reduced(users, cgroups)". The server stores
@@ -116,7 +116,7 @@ func (s *Sandbox) judge(probe error) Level {
 
 const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that allows seccomp(2)"
 
-// unfiltered is the error for a host that can set up jails, but only without a seccomp filter.
+// unfiltered is the error for a host that can set up jails only without a seccomp filter.
 type unfiltered struct{ error }
 
 func (u unfiltered) Unwrap() error { return u.error }

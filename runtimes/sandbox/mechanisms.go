@@ -10,8 +10,8 @@ import (
 
 // Mechanisms that a host may lack, by their names in Options, flags and reports.
 const (
-	Namespaces = "namespaces" // required, always
-	Seccomp    = "seccomp"    // required, unless the operator accepts its absence
+	Namespaces = "namespaces" // always required
+	Seccomp    = "seccomp"    // required unless the operator accepts its absence
 	Landlock   = "landlock"
 	Cgroups    = "cgroups"
 	Proc       = "proc"  // a private /proc
@@ -37,7 +37,7 @@ func checkNames(given, known []string, what string) error {
 	return nil
 }
 
-// doesWithout reports whether the sandbox must behave as if the host lacked a mechanism.
+// doesWithout reports whether the sandbox must behave as if the host lacked a mechanism, because of Options.Without.
 func (o Options) doesWithout(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
 
 // simulateMissing returns the error of a jail set-up on a host that lacks the mechanisms in Options.Without.

@@ -18,9 +18,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// maxTasks is the absolute limit of processes and threads in a jail: the highest configurable limit plus the jail's own
-// threads. It is an RLIMIT_NPROC. The limit of the control group is lower and exact; without control groups only maxTasks
-// applies.
+// maxTasks is an absolute limit of processes and threads in a jail: the highest configurable limit plus the jail's own
+// threads. It is set as RLIMIT_NPROC. The limit of the control group is lower and exact. Without control groups only
+// maxTasks applies.
 const maxTasks = 1024
 
 func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
@@ -62,7 +62,7 @@ func (s *Sandbox) launch(ctx context.Context, profile Profile, config wire.Setup
 	return j, nil
 }
 
-// discard ends a jail that cannot be used. It adds errKilled to the error if the process was killed meanwhile.
+// discard ends a jail that cannot be used. If the process was killed meanwhile, discard adds errKilled to the error.
 func (j *Jail) discard(err error) error {
 	killed := disconnected(err)
 	select {
@@ -158,7 +158,8 @@ func (s *Sandbox) start(role string, config wire.Setup) (*Jail, error) {
 	return j, nil
 }
 
-// enter acquires a user id and a control group, starts process 1 and moves it into the group. Process 1 waits meanwhile.
+// enter acquires a user id and a control group, starts process 1 and moves it into the group. Process 1 waits until
+// this is done.
 func (j *Jail) enter(role string, config wire.Setup, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
@@ -202,7 +203,7 @@ const leastOOMScore = 500
 // jailScore returns the oom_score_adj of jails. own is the server's oom_score_adj, as read from /proc. A jail's score is
 // never lower than the server's, which may be high in a container.
 func jailScore(own []byte) string {
-	n, _ := strconv.Atoi(strings.TrimSpace(string(own))) // 0 if it is unknown
+	n, _ := strconv.Atoi(strings.TrimSpace(string(own))) // n is 0 if the score is unknown
 	return strconv.Itoa(max(n, leastOOMScore))
 }
 
@@ -233,13 +234,14 @@ func (j *Jail) handshake(ctx context.Context, config wire.Setup) error {
 	if _, _, err := frames.NewReader(j.conn, map[frames.Kind]int{frames.Ready: 1 << 10}).Read(); err != nil {
 		return errors.Join(fmt.Errorf("wait for the jail: %w", err), ctx.Err())
 	}
-	if !stop() { // the deadline is set or about to be
+	if !stop() { // ctx has ended, so the deadline of the connection is set or will be set
 		return ctx.Err()
 	}
 	return nil
 }
 
-// socketPair makes the connection to a jail. The server's end uses the Go poller, the jail's end is a file to inherit.
+// socketPair creates the connection to a jail. The server's end uses the Go poller. The jail's end is a file that
+// process 1 inherits.
 func socketPair() (net.Conn, *os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -32,11 +32,11 @@ const (
 // and the sized tmpfs in WorkDir, TempDir and SharedDir. If one of Mounts is /usr, then /bin, /lib and the like follow as
 // on the host. A jail with FilterWorker or FilterCompiler gets an empty root.
 type Profile struct {
-	Role      string          // one of the Roles that our binary passes to Main
+	Role      string          // one of the roles that the server's binary passes to Main
 	Filter    wire.Filter     //
 	Mounts    []wire.Mount    // only for foreign programs
 	DiskBytes int64           // size of the private tmpfs; only for foreign programs; default: Limits.DiskBytes
-	Limits    runtimes.Limits // limits before the first call of Jail.Limit
+	Limits    runtimes.Limits // limits that apply before the first call of Jail.Limit
 	Proc      bool            // mount a /proc that shows only the jail's own processes
 
 	// Executables lists the only files that the program may execute, if the filter allows execution at all. nil allows

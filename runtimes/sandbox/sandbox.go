@@ -26,18 +26,19 @@ import (
 
 // Options configure a Sandbox. The zero value selects the defaults of a server.
 type Options struct {
-	Exe       string // path of our binary; default: the running binary
-	UIDBase   int    // as root: first host uid and gid of jails, one per live jail; default 200000
-	UIDCount  int    // default 512
+	Exe       string // path of the server's binary; default: the running binary
+	UIDBase   int    // only if the server is root: first host uid and gid of jails, one per live jail; default 200000
+	UIDCount  int    // number of host users for jails; default 512
 	Log       *slog.Logger
-	AllowWeak []string // required mechanisms that may be missing, of Weakenable
-	Without   []string // mechanisms to do without, of Removable, to test the behaviour of hosts that lack them
+	AllowWeak []string // required mechanisms that may be missing; each must be in Weakenable
+	// Mechanisms that are not used, to test the behaviour on hosts that lack them; each must be in Removable.
+	Without []string
 }
 
 const (
 	defaultUIDBase  = 200_000
 	defaultUIDCount = 512
-	oldestKernel    = 5_012 // for mount_setattr
+	oldestKernel    = 5_012 // oldest kernel with mount_setattr
 )
 
 // Sandbox prepares jails. Its methods may be called from any goroutine.
@@ -48,7 +49,7 @@ type Sandbox struct {
 	groups      *cgroups.Tree
 	spawner     *spawner
 	filters     map[Filter][]byte
-	halves      map[Filter]wire.Halves // filters of fork servers
+	halves      map[Filter]wire.Halves // compiled filters of fork servers
 	landlock    int
 	noProc      bool
 	weakSeccomp bool
@@ -64,8 +65,8 @@ type Sandbox struct {
 }
 
 // New sets up a test jail to find out which mechanisms the host can enforce. It also removes the control groups that a
-// killed server left. If the host cannot set up any jail, New still succeeds: the level is LevelNone, and every Prepare
-// fails.
+// killed server left behind. If the host cannot set up any jail, New still succeeds, but the level is LevelNone and
+// every Prepare fails.
 func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Exe == "" {
 		options.Exe = "/proc/self/exe"
@@ -182,8 +183,8 @@ func (s *Sandbox) Close() error {
 	return errors.Join(s.groups.Close(), s.exe.Close())
 }
 
-// setupAttempts is the maximum number of attempts to set up a jail whose process, or launcher, is killed meanwhile.
-// Repeating is safe, because no program has begun.
+// setupAttempts is the maximum number of attempts to set up a jail. Another attempt is made if the jail's process or
+// its launcher is killed during the set-up. This is safe, because no program has begun.
 const setupAttempts = 3
 
 // errKilled is part of the error if the process was killed during its set-up.

@@ -12,7 +12,7 @@ import (
 )
 
 // spawner starts all jails on one thread. The kernel kills a jail when the thread that started it ends (Pdeathsig). So
-// the thread must live as long as the server, which Go guarantees only for a locked thread. Jails also inherit the
+// the thread must exist as long as the server. Go guarantees that only for a locked thread. Jails also inherit the
 // thread's session keyring, because no namespace isolates keyrings. So the thread gets an empty, revoked keyring.
 type spawner struct {
 	requests chan func()
@@ -32,12 +32,13 @@ func newSpawner() *spawner {
 }
 
 func (k *spawner) run() {
-	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine, and remaining jails end with it
+	// The thread is never unlocked: it ends with this goroutine, and the remaining jails end with the thread.
+	runtime.LockOSThread()
 	defer close(k.stopped)
 	if _, err := unix.KeyctlJoinSessionKeyring(""); err == nil {
 		_, _ = unix.KeyctlInt(unix.KEYCTL_REVOKE, unix.KEY_SPEC_SESSION_KEYRING, 0, 0, 0)
 	}
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, lateSlack, 0, 0, 0) // inherited by jails too
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, lateSlack, 0, 0, 0) // jails inherit this setting too
 	for request := range k.requests {
 		request()
 	}
@@ -48,15 +49,15 @@ func (k *spawner) close() {
 	<-k.stopped
 }
 
-// start runs our binary as process 1 of new namespaces.
+// start runs the server's binary as process 1 of new namespaces.
 func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr *os.File) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
-	// The child process of os.StartProcess puts temporary descriptors after the last of Files, and would overwrite the
-	// descriptor of the binary. So the connection gets a higher number than the binary.
+	// The child process of os.StartProcess puts temporary descriptors after the last one in Files, and would overwrite the
+	// descriptor of the binary. So the connection has a higher number than the binary.
 	beyond, err := unix.FcntlInt(frames.Fd(), unix.F_DUPFD_CLOEXEC, int(exe.Fd())+1)
 	if err != nil {
 		return nil, fmt.Errorf("duplicate the connection: %w", err)
@@ -65,7 +66,7 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	defer frames.Close()
 	attr := &os.ProcAttr{
 		Dir:   "/",
-		Env:   []string{}, // nil would pass our environment
+		Env:   []string{}, // empty and not nil, because nil would pass the server's environment
 		Files: []*os.File{null, null, stderr, frames},
 		Sys:   attributes(who),
 	}
@@ -75,8 +76,8 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 	}
 	answer := make(chan started, 1)
 	k.requests <- func() {
-		// The path of the descriptor works for every user, even without access to the binary's directory. It stays the
-		// same file when the binary is replaced.
+		// The path of the descriptor works for every user, even without access to the binary's directory. If the binary is
+		// replaced, the path still refers to the old file.
 		process, err := os.StartProcess(fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), []string{"atelier", wire.Argument, role}, attr)
 		answer <- started{process, err}
 	}
@@ -87,26 +88,27 @@ func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr 
 // hostID is the user and group of a jail on the host.
 type hostID struct {
 	uid, gid int
-	pooled   bool // from the pool of ids, which only root has
+	pooled   bool // true if the user is from the pool of ids, which exists only if the server is root
 }
 
-// identity is the user of process 1, and the host users that its user namespace maps: one user, or every user of the pool
-// for a launcher of a server that is root.
+// identity is the user of process 1, and the host users that its user namespace maps. The namespace maps one user. For
+// a launcher of a server that is root, it maps every user of the pool.
 type identity struct {
 	hostID
 	first    hostID // mapped to wire.InsideID in the jail
 	users    int
 	launcher bool
-	network  bool // launcher only: it sets up networks
+	network  bool // only for a launcher, which sets up networks
 }
 
 func (i identity) inside() int { return wire.InsideID + i.uid - i.first.uid }
 
-// attributes returns the namespaces, users and capabilities with which process 1 starts. Process 1 drops the capabilities
-// before its role serves. It creates its cgroup namespace itself, after the server has put it into its groups.
+// attributes returns the namespaces, users and capabilities with which process 1 starts. Process 1 drops the
+// capabilities before it executes its role. It creates its cgroup namespace itself, after the server has moved it into
+// its groups.
 func attributes(who identity) *syscall.SysProcAttr {
 	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	if who.launcher { // to start children, and to manage files that other users of the namespace own
+	if who.launcher { // capabilities to start children, and to manage files that other users of the namespace own
 		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
 	}
 	if who.network {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Summary describes Stderr for a log: its size, and which of Go's fatal messages it contains. It quotes nothing else,
+// Summary describes Stderr for a log: its size, and which of Go's fatal messages it contains. It quotes no other text,
 // because a program could have written secrets to Stderr.
 func (e Exit) Summary() string {
 	if e.Stderr == "" {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Sizes of the two ends of a Go trace that are stored. The first lines show the cause, the last lines the place.
+// Sizes of the head and the tail of a Go trace that are stored. The first lines contain the cause, the last lines the
+// place.
 const (
 	headBytes = 8 << 10
 	tailBytes = 8 << 10

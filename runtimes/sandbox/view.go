@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// hostView returns the files of the host that a program sees. These are its own mounts, of /usr only usrParts, top-level
-// names such as /bin that belong to /usr, the few files that the dynamic linker and the C library need, and harmless
-// devices. It runs in the server.
+// hostView returns the files of the host that a program sees: its own mounts (of /usr only usrParts), top-level names
+// such as /bin that belong to /usr, the few files that the dynamic linker and the C library need, and harmless devices.
+// It runs in the server.
 func hostView(mounts []Mount, users int) (view []Mount, links map[string]string, files map[string]string, devices []string) {
 	view, links = splitUsr(mounts)
 	maps.Copy(links, map[string]string{

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usr is the host directory of which programs see only usrParts.
+// usr is a host directory of which programs see only the parts in usrParts.
 const usr = "/usr"
 
-// usrParts returns the parts of /usr that programs see: programs, libraries, and the data that interpreters load.
-// Settings (such as tokens in /usr/local/etc), sources and documents are not among them.
+// usrParts returns the parts of /usr that programs see: programs, libraries, and the data that interpreters load. It
+// does not contain settings (such as tokens in /usr/local/etc), sources and documents.
 func usrParts() []string {
 	return []string{
 		"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec",
@@ -32,7 +32,7 @@ func InUsr(name string) bool {
 	return slices.ContainsFunc(usrParts(), func(part string) bool { return strings.HasPrefix(name, path.Join(usr, part)+"/") })
 }
 
-// splitUsr replaces a mount of /usr by mounts of its parts. A part that is a link stays a link.
+// splitUsr replaces a mount of /usr with mounts of its parts. A part that is a link stays a link.
 func splitUsr(mounts []Mount) (parts []Mount, links map[string]string) {
 	links = map[string]string{}
 	for _, m := range mounts {
@@ -71,7 +71,7 @@ const maxHidden = 200
 // cached for each mount.
 func (s *Sandbox) hidden(mounts []Mount) ([]string, error) {
 	if s.ids.pool {
-		return nil, nil // programs have a user that owns nothing
+		return nil, nil // nothing to hide, because programs run as a user that owns no files
 	}
 	s.private.mu.Lock()
 	defer s.private.mu.Unlock()
@@ -98,14 +98,14 @@ func privateIn(m Mount) []string {
 	var found []string
 	_ = filepath.WalkDir(m.Host, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // programs cannot read a directory that the server cannot read
+			return nil // skip a directory that the server cannot read, because programs cannot read it either
 		}
 		if name == m.Host || entry.Type()&fs.ModeSymlink != 0 {
 			return nil
 		}
 		info, err := entry.Info()
 		if err != nil {
-			return nil // removed meanwhile
+			return nil // the file was removed meanwhile
 		}
 		open := fs.FileMode(0o004)
 		if entry.IsDir() {

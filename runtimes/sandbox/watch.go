@@ -13,31 +13,33 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
-// watchEvery is the interval between two looks at a process tree that no control group counts.
+// watchEvery is the interval between two measurements of a process tree that no control group counts.
 const watchEvery = 20 * time.Millisecond
 
 // ticksPerSecond is the unit of CPU time in /proc on every Linux that Go runs on.
 const ticksPerSecond = 100
 
-// watch measures a process tree at intervals, and kills it when it exceeds its limits. It is a weaker substitute for a
-// control group: it sees the state every watchEvery, but no events in between. A tree that may hold more than its limit in
-// sockets is stopped while it is measured. Otherwise many busy processes would delay the measurement, and go on to fill
-// their sockets.
+// watch measures a process tree at intervals. If the tree exceeds its limits, watch kills it. It is a weaker substitute
+// for a control group: it measures every watchEvery, and misses events in between. If the sockets of a tree may contain
+// more than its limit, the tree is stopped while it is measured. Otherwise many busy processes would delay the
+// measurement and meanwhile fill their sockets.
 type watch struct {
-	pid  int  // process 1 of the jail; every other process is its descendant, including orphans
-	deep bool // whether descendants count; those of a launcher are other jails, and share its memory until they begin
+	pid int // process 1 of the jail; all other processes, including orphans, descend from it
+	// Whether descendants count; the descendants of a launcher do not, because they are other jails and share its memory
+	// until they begin.
+	deep bool
 	kill func()
-	over chan struct{} // a limit was exceeded, so run kills
+	over chan struct{} // receives a value when a limit was exceeded; run then kills the tree
 	stop chan struct{}
 	done chan struct{}
 	once sync.Once
 
-	born         string // start time of process 1, which tells it from a later process with the same number
-	socketMemory int64  // memory that one socket can hold
+	born         string // start time of process 1, which distinguishes it from a later process with the same ID
+	socketMemory int64  // maximum memory that one socket can use
 
-	looking sync.Mutex // held while the tree is measured, and possibly stopped
+	looking sync.Mutex // locked while the tree is measured, and possibly stopped
 	mu      sync.Mutex
-	memory  int64 // limits, 0 if not set yet
+	memory  int64 // limits; 0 if not set yet
 	tasks   int64
 	now     cgroups.Stats
 }
@@ -89,20 +91,22 @@ func (w *watch) run() {
 	}
 }
 
-// look measures once. It asks run to kill a tree that exceeds a limit. Such a tree stays stopped until then.
+// look measures the tree once. If the tree exceeds a limit, look notifies run, which kills it. Such a tree stays
+// stopped until then.
 func (w *watch) look() {
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	seen := sample{memory: resident, descriptors: maxDescriptors}
 	w.count(&seen)
 	if born, ok := startOf(w.pid); seen.Pids == 0 || !ok || born != w.born {
-		return // dead: the last values stay
+		return // the tree is dead, so the last values remain valid
 	}
 	broken := false
 	w.mu.Lock()
 	limit := w.memory
 	w.mu.Unlock()
-	if limit > 0 && seen.Memory+seen.held*w.socketMemory > limit { // counts shared memory and sockets only once, which takes longer
+	// Measure again exactly, which takes longer: count shared memory and sockets only once.
+	if limit > 0 && seen.Memory+seen.held*w.socketMemory > limit {
 		if w.deep && seen.held*w.socketMemory > limit/2 {
 			tree := stop(w.pid, w.born)
 			defer func() {
@@ -134,19 +138,20 @@ func (w *watch) look() {
 	if broken {
 		select {
 		case w.over <- struct{}{}:
-		default: // run is about to kill it already
+		default: // a value is already there, so run is about to kill the tree
 		}
 	}
 }
 
-// stopped holds the handles of processes that stop stopped.
+// stopped contains handles of the processes that the function stop has stopped.
 type stopped []int
 
-// maxPasses bounds how often stop looks for processes that started before their parent stopped.
+// maxPasses is the maximum number of times that stop searches for processes. Several are needed, because a process may
+// start others before it is stopped.
 const maxPasses = 5
 
-// stop stops a process and its descendants. It leaves out processes that are stopped already or have ended. A process may start others, or
-// resume stopped ones, until its own stop takes effect, so stop repeats until it finds none that runs.
+// stop stops a process and its descendants. It skips processes that are already stopped or have ended. A process may
+// start others, or resume stopped ones, until it is stopped itself. So stop repeats until it finds no running process.
 func stop(pid int, born string) stopped {
 	var tree stopped
 	for range maxPasses {
@@ -159,7 +164,8 @@ func stop(pid int, born string) stopped {
 	return tree
 }
 
-// add stops a process, if it is the expected one, and its descendants. Its number may be of another one by now.
+// add stops a process and its descendants. If expected returns false, it does nothing, because the process ID may
+// meanwhile belong to another process.
 func (s *stopped) add(pid int, expected func(fields []string) bool, depth int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	handle, err := unix.PidfdOpen(pid, 0)
@@ -193,19 +199,19 @@ func (s stopped) close() {
 	}
 }
 
-// maxDepth bounds the walk: a chain of processes can be as long as the process limit.
+// maxDepth is the maximum depth of the search, because a chain of processes can be as long as the process limit.
 const maxDepth = 2 * maxTasks
 
-// sample adds up processes.
+// sample contains the sums of measured values over processes.
 type sample struct {
 	cgroups.Stats
-	held int64 // number of sockets, or an upper bound
+	held int64 // number of sockets, or an upper bound of it
 
 	memory      func(dir string) int64
 	descriptors func(dir string) int64
 }
 
-// count adds up the processes of the jail.
+// count adds the values of all processes of the jail.
 func (w *watch) count(into *sample) {
 	depth := 0
 	if !w.deep {
@@ -214,14 +220,14 @@ func (w *watch) count(into *sample) {
 	into.count(w.pid, depth)
 }
 
-// count adds up a process and its descendants.
+// count adds the values of a process and its descendants.
 func (t *sample) count(pid int, depth int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	fields, ok := statFields(dir)
 	if !ok || depth > maxDepth {
 		return
 	}
-	// Fields after the name: user and system time, the same of children that were waited for, threads.
+	// Fields after the name: user and system time, the same times of children that were waited for, number of threads.
 	var ticks int64
 	for _, at := range []int{11, 12, 13, 14} {
 		ticks += parse(fields[at])
@@ -235,7 +241,7 @@ func (t *sample) count(pid int, depth int) {
 	}
 }
 
-// children returns the processes that the threads of a process started.
+// children returns the processes that were started by the threads of a process.
 func children(dir string) []int {
 	threads, err := os.ReadDir(filepath.Join(dir, "task"))
 	if err != nil {
@@ -285,7 +291,7 @@ func socketMemory() int64 {
 	return parse(strings.TrimSpace(string(text)))
 }
 
-// maxDescriptors returns the number of descriptors that a process has, which is at least that of its sockets.
+// maxDescriptors returns the number of a process's descriptors, which is an upper bound of the number of its sockets.
 func maxDescriptors(dir string) int64 {
 	entries, err := os.ReadDir(filepath.Join(dir, "fd"))
 	if err != nil {
@@ -294,10 +300,11 @@ func maxDescriptors(dir string) int64 {
 	return int64(len(entries))
 }
 
-// sockets collects the sockets of processes by their names. It returns 0, because the set has their number.
+// sockets adds the sockets of processes to a set, by their names. It returns 0, because the size of the set is the
+// number of sockets.
 func sockets(into map[string]struct{}) func(dir string) int64 {
 	return func(dir string) int64 {
-		entries, _ := os.ReadDir(filepath.Join(dir, "fd")) // of a process that has ended, there are none
+		entries, _ := os.ReadDir(filepath.Join(dir, "fd")) // a process that has ended has no sockets
 		for _, entry := range entries {
 			if target, err := os.Readlink(filepath.Join(dir, "fd", entry.Name())); err == nil && strings.HasPrefix(target, "socket:") {
 				into[target] = struct{}{}
@@ -307,8 +314,8 @@ func sockets(into map[string]struct{}) func(dir string) int64 {
 	}
 }
 
-// proportional returns the memory of a process, where a page shared by n processes counts as 1/n. Process 1 does not
-// permit this detailed view, but shares little memory.
+// proportional returns the memory of a process. A page that n processes share counts as 1/n. The kernel does not allow
+// this detailed view of process 1, but process 1 shares little memory.
 func proportional(dir string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
 	if err != nil || len(text) == 0 {
@@ -327,7 +334,7 @@ func resident(dir string) int64 {
 	return kilobytes(text, "RssAnon:", "RssShmem:") << 10
 }
 
-// kilobytes adds up the fields of two names in lines of "name number kB".
+// kilobytes returns the sum of two fields, given by their names, in lines of the form "name number kB".
 func kilobytes(text []byte, a, b string) int64 {
 	var sum int64
 	for line := range strings.Lines(string(text)) {

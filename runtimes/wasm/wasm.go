@@ -14,8 +14,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// The engine replaces a worker after reuseRuns runs, after reuseAge, or after a run that leaves it with more than
-// reuseMemory. A module is untrusted machine code, so its effects on the process must not last.
+// The engine replaces a worker after reuseRuns runs, after reuseAge, or after a run after which the worker uses more
+// than reuseMemory. Workers are replaced because a module is untrusted machine code, so its effects on the process must
+// not last.
 const (
 	reuseRuns   = 1000
 	reuseAge    = 10 * time.Minute
@@ -56,8 +57,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	brief := guest.Job{Brief: true, Name: job.Entrypoint, Digest: job.CodeDigest, Input: job.Input, Environment: job.Environment, Limits: job.Limits}
 	whole := brief
 	whole.Module, whole.Brief = module, false
-	// The guest applies the memory limit to the module's own memory. The kernel's limit is higher by the overhead, because
-	// compilation needs many times the size of the module, which does not count towards the limit of the program.
+	// The guest applies the memory limit to the module's own memory. The kernel's limit is higher, because compilation
+	// needs many times the size of the module. This memory does not count towards the limit of the program.
 	overhead := compilerMemory + compilerFactor*int64(len(module))
 	return e.pool.Run(ctx, worker.Task{Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Overhead: overhead}, host)
 }

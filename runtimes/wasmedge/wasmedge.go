@@ -1,5 +1,5 @@
 // Package wasmedge runs WebAssembly modules with the command-line runner of WasmEdge, each in a new sandbox. The runner
-// grants a module no directories, and enforces the time and memory limits of the run in addition to the sandbox.
+// gives a module no access to directories. Like the sandbox, it enforces the time and memory limits of the run.
 package wasmedge
 
 import (
@@ -27,7 +27,8 @@ import (
 // Remedy explains how to make the runtime available.
 const Remedy = "Install WasmEdge 0.14 or newer in a directory that all users can read, and set WASMEDGE_PATH to the absolute path of its program wasmedge."
 
-// Files in the work directory. The sandbox stores the module under a fixed name, whatever the name of the entrypoint is.
+// Files in the work directory. The sandbox stores the module under a fixed name, which does not depend on the name of
+// the entrypoint.
 const (
 	moduleFile = "main.wasm"
 	inputFile  = "input.json"
@@ -36,7 +37,7 @@ const (
 // pageBytes is the size of a page of a module's memory.
 const pageBytes = 64 << 10
 
-// laterMs is the time in milliseconds by which the runner's time limit exceeds the run's, so that the sandbox ends the run
+// laterMs is added to the run's time limit to get the runner's time limit, in milliseconds. So the sandbox ends the run
 // first and reports the time limit.
 const laterMs = 1000
 
@@ -46,7 +47,7 @@ const (
 	factor   = 16
 )
 
-// processes is the minimum limit of threads, which the runner needs.
+// processes is the minimum limit of threads. The runner needs that many.
 const processes = 16
 
 // Options configures an Engine.
@@ -59,7 +60,7 @@ type Options struct {
 
 // Engine runs WebAssembly modules. It is safe for concurrent use.
 type Engine struct {
-	pool   *worker.Pool // nil without a runner
+	pool   *worker.Pool // nil if no runner is installed
 	runner string
 	lacks  string
 }
@@ -83,8 +84,8 @@ func New(options Options) *Engine {
 	}
 }
 
-// place returns the path of the runner in the sandbox, and its mounts. An installation outside of /usr is mounted at
-// /opt/wasmedge, because its own path may be in a directory that the sandbox replaces, such as /tmp.
+// place returns the path of the runner in the sandbox, and the runner's mounts. An installation outside of /usr is
+// mounted at /opt/wasmedge, because its original path may be in a directory that the sandbox replaces, such as /tmp.
 func place(found program.Interpreter) (runner string, mounts []sandbox.Mount) {
 	const installed = "/opt/wasmedge"
 	if sandbox.InUsr(found.Path) {
@@ -99,7 +100,7 @@ func place(found program.Interpreter) (runner string, mounts []sandbox.Mount) {
 	return path.Join(installed, "bin", path.Base(found.Path)), mounts
 }
 
-// Lacks returns why the engine cannot run programs, "" if it can.
+// Lacks returns the reason why the engine cannot run programs, or "" if it can.
 func (e *Engine) Lacks() string { return e.lacks }
 
 // Run implements runtimes.Runtime.
@@ -131,8 +132,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, host)
 }
 
-// Argv returns the command line of a run. The sandbox limits the CPU time. WasmEdge's gas limit is not used: it has only 31
-// bits, which a program can use up in seconds, and it prints statistics on stdout.
+// Argv returns the command line of a run. The sandbox limits the CPU time. WasmEdge's gas limit is not used: it has
+// only 31 bits, which a program can exhaust in seconds, and with it the runner prints statistics on stdout.
 func Argv(runner string, job runtimes.Job) []string {
 	argv := []string{
 		runner, "--time-limit", strconv.FormatInt(job.Limits.TimeoutMs+laterMs, 10),
@@ -144,17 +145,19 @@ func Argv(runner string, job runtimes.Job) []string {
 	return append(argv, moduleFile)
 }
 
-// transcript collects the stdout of the runner. It contains the module's output, which is the result, and the runner's log.
+// transcript collects the stdout of the runner. The stdout contains the module's output, which is the result, and the
+// entries of the runner's log.
 type transcript struct {
 	limits runtimes.Limits
 	stdout bytes.Buffer
-	line   []byte // the last line of stdout, as far as it has arrived; of a long one, the entry of the log or the end
+	line   []byte // the part of stdout's last line that has arrived; of a long line, only the entry of the log or the end
 	fatal  string // last error in the log that has a code
 	full   bool   // whether the module tried to grow its memory above its limit
 	small  bool   // whether the module declares more memory than its limit
 }
 
-// logged matches an entry of the runner's log, and begun its start. The entry may follow output of the module on the same line.
+// logged matches an entry of the runner's log, and begun matches the start of an entry. On its line, an entry may
+// follow output of the module.
 var (
 	begun  = regexp.MustCompile(entryStart)
 	logged = regexp.MustCompile(entryStart + `([^\n]*)\n?`)
@@ -167,7 +170,8 @@ func (s *transcript) listen(kind frames.Kind, p []byte) {
 		return
 	}
 	s.stdout.Write(p[:min(len(p), max(int(s.limits.OutputBytes)+1-s.stdout.Len(), 0))])
-	const longest, start = 4 << 10, 64 // lines of stacks are longer; an entry may begin in the last bytes of long output
+	// Only lines of stack traces are longer; an entry may begin in the last bytes of long output.
+	const longest, start = 4 << 10, 64
 	for len(p) > 0 {
 		part, rest, ended := bytes.Cut(p, []byte{'\n'})
 		if s.line = append(s.line, part...); len(s.line) > longest {
@@ -184,7 +188,7 @@ func (s *transcript) listen(kind frames.Kind, p []byte) {
 	}
 }
 
-// log records the error in a line of stdout, if it is an entry of the runner's log.
+// log records the error in a line of stdout if the line is an entry of the runner's log.
 func (s *transcript) log(line []byte) {
 	found := logged.FindSubmatch(line)
 	if found == nil {
@@ -216,7 +220,7 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// failure returns the error for an exit code. It uses the last error in the runner's log, if there is one.
+// failure returns the error for an exit code. If the runner's log contains an error, failure uses the last one.
 func (s *transcript) failure(code int) *runtimes.ProgramError {
 	failed := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The module exited with code %d.", code)}
 	if s.fatal == "" {
@@ -232,8 +236,8 @@ func (s *transcript) failure(code int) *runtimes.ProgramError {
 	return failed
 }
 
-// output parses stdout as the output of the module: one JSON value, or nothing, which means null. It removes entries of the
-// runner's log if stdout is not valid JSON with them.
+// output parses stdout as the output of the module: one JSON value, or nothing, which means null. If stdout is not
+// valid JSON, output first removes the entries of the runner's log.
 func (s *transcript) output() (json.RawMessage, *runtimes.ProgramError) {
 	text := bytes.TrimSpace(s.stdout.Bytes())
 	if !json.Valid(text) {

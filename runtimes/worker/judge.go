@@ -20,8 +20,8 @@ const (
 	maxHost    = 300
 )
 
-// judge returns the outcome of a session that has ended. The kernel's counters and the server's own decisions take
-// precedence over the worker's report, because the program may have forged the report.
+// judge returns the outcome of a session that has ended. If the worker's report contradicts the kernel's counters or
+// the server's own decisions, these take precedence, because the program may have forged the report.
 func (s *session) judge(end ending) runtimes.Outcome {
 	var outcome runtimes.Outcome
 	var reported *runtimes.ProgramError
@@ -42,8 +42,8 @@ func (s *session) judge(end ending) runtimes.Outcome {
 	return outcome
 }
 
-// verdict returns the error of the run, nil for success: either the reason that the server found or the error that the
-// worker reported.
+// verdict returns the error of the run, or nil if the run succeeded. The error is the reason that the server found; if
+// there is none, it is the error that the worker reported.
 func (s *session) verdict(end ending, reported *runtimes.ProgramError) *runtimes.ProgramError {
 	var ours *runtimes.ProgramError
 	full := end.result != nil && end.result.DiskFull
@@ -75,7 +75,8 @@ func (s *session) verdict(end ending, reported *runtimes.ProgramError) *runtimes
 	return ours
 }
 
-// read returns the output or the error of the worker's result. It checks both, because the program may have forged them.
+// read returns the output or the error in the worker's result. It checks both, because the program may have forged
+// them.
 func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.ProgramError) {
 	switch {
 	case result.Error != nil:
@@ -94,8 +95,8 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 	return output, nil
 }
 
-// clean sanitizes an error that a program reported: it allows only types that a program may set and names of the program's
-// own files, and truncates texts.
+// clean sanitizes an error that a program reported. It allows only types that a program may set, and only names of the
+// program's own files. It truncates texts.
 func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 	return clean(e, s.task.Job.Files)
 }
@@ -104,7 +105,7 @@ func clean(e runtimes.ProgramError, files map[string][]byte) *runtimes.ProgramEr
 	switch e.Type {
 	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidInput, runtimes.InvalidOutput, runtimes.MemoryLimit,
 		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
-	default: // includes types that only the server may set: timeout, cancelled, interrupted
+	default: // any other type, such as timeout, cancelled or interrupted, which only the server may set
 		e.Type = runtimes.RuntimeError
 	}
 	if _, ours := files[e.File]; !ours || e.Line < 0 || e.Column < 0 {
@@ -121,8 +122,8 @@ func clean(e runtimes.ProgramError, files map[string][]byte) *runtimes.ProgramEr
 	return &e
 }
 
-// fieldErrors returns the fields of an error, with limited number and lengths. Only errors about an invalid input or output
-// have fields.
+// fieldErrors returns the fields of an error. It limits their number and their lengths. Only errors about an invalid
+// input or output have fields.
 func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
 	if e.Type != runtimes.InvalidInput && e.Type != runtimes.InvalidOutput {
 		return nil
@@ -134,8 +135,8 @@ func fieldErrors(e runtimes.ProgramError) []runtimes.FieldError {
 	return kept
 }
 
-// complete adds a message and a remedy to the error of a limit, which a worker reports without text. It adds a message to
-// any other error that has none.
+// complete adds a message and a remedy to the error of a limit, because a worker reports such an error without text. To
+// any other error without a message it adds a message.
 func (s *session) complete(e *runtimes.ProgramError) *runtimes.ProgramError {
 	return complete(e, s.limits)
 }
@@ -160,7 +161,7 @@ func complete(e *runtimes.ProgramError, limits runtimes.Limits) *runtimes.Progra
 // died returns the error for a worker that ended without a result.
 func (s *session) died(end ending) *runtimes.ProgramError {
 	if end.cause != "" {
-		return nil // the server killed it and knows why
+		return nil // the server killed the worker, so it already has the reason
 	}
 	if errors.Is(end.breach, frames.ErrTooLarge) {
 		return resultTooLarge(s.limits)
@@ -176,7 +177,7 @@ func (s *session) died(end ending) *runtimes.ProgramError {
 	return unexpected(*end.exit)
 }
 
-// unexpected returns the error for a Go process that crashed. It finds the cause in the last output on stderr.
+// unexpected returns the error for a Go process that crashed. It determines the cause from the end of stderr.
 func unexpected(exit sandbox.Exit) *runtimes.ProgramError {
 	switch {
 	case strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds"):
@@ -195,7 +196,7 @@ func cut(text string, n int) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// encode marshals a value whose type always has a JSON form, so it needs no error.
+// encode marshals a value. It returns no error, because the value's type always has a JSON form.
 func encode(v any) json.RawMessage {
 	data, _ := json.Marshal(v)
 	return data

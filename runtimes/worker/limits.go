@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// reached returns the error for a run that reached a limit or was cancelled. It names the limit, its value and a remedy.
+// reached returns the error for a run that reached a limit or was cancelled. The error contains the limit, its value
+// and a remedy.
 func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: kind}
 	raise := func(field, now string) string { return "Raise limits." + field + " (now " + now + ")" }

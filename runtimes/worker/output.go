@@ -10,11 +10,12 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// window is the maximum time that output is buffered to be joined with later output of the same stream. The first output
-// after a pause is not buffered.
+// window is the maximum time for which output is buffered. Buffered output is joined with later output of the same
+// stream. The first output after a pause is not buffered.
 const window = 4 * time.Millisecond
 
-// maxTurns is the number of switches between stdout and stderr that preserve their exact order. Later switches may not.
+// maxTurns is the number of switches between stdout and stderr for which the exact order of the output is preserved.
+// After that the order may change.
 const maxTurns = 4096
 
 // output turns a worker's output into events. It enforces the output limit, joins small writes, and never splits a UTF-8
@@ -26,13 +27,13 @@ type output struct {
 	tap   func(frames.Kind, []byte)
 	mark  []byte // start of the message that an interpreter writes to stderr when it aborts
 
-	mu      sync.Mutex // the timer flushes from its own goroutine
+	mu      sync.Mutex // protects the fields below, because the timer flushes in its own goroutine
 	held    []byte     // stderr from the mark on; nil if the mark was not found
 	taken   int64
 	dropped int64
 	streams [2]stream
 	current int // index of the stream that was written last
-	turns   int // events made early because the other stream was written
+	turns   int // number of events that were emitted early because the program wrote to the other stream
 	last    time.Time
 	timer   *time.Timer
 	closed  bool
@@ -74,8 +75,8 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 // maxHeld is the maximum size of an interpreter's abort message. An interpreter that prints more has not aborted.
 const maxHeld = 32 << 10
 
-// hold returns the part of stderr that may be shown. It holds back everything from the mark on. If that exceeds maxHeld, it
-// was not an abort message, and hold returns all of it.
+// hold returns the part of stderr that may be shown. It retains everything from the mark on. If the retained text
+// exceeds maxHeld, it is not an abort message, and hold returns all of it.
 func (o *output) hold(p []byte) (shown []byte) {
 	if o.held == nil {
 		at := bytes.Index(p, o.mark)
@@ -91,7 +92,8 @@ func (o *output) hold(p []byte) (shown []byte) {
 	return shown
 }
 
-// put adds bytes to the buffer of their stream. It first emits the other stream's output if the order must be preserved.
+// put adds bytes to the buffer of their stream. If the order must be preserved, it first emits the other stream's
+// output.
 func (o *output) put(kind frames.Kind, p []byte) {
 	turn := 0
 	if kind == frames.Stderr {
@@ -111,14 +113,14 @@ func (o *output) put(kind frames.Kind, p []byte) {
 	}
 }
 
-// drop adds to the number of dropped bytes, for bytes that were not passed to write.
+// drop adds n to the number of dropped bytes. It is for bytes that were not passed to write.
 func (o *output) drop(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.dropped += int64(n)
 }
 
-// sync emits all buffered output, so that an event that the caller emits next comes after it.
+// sync emits all buffered output. An event that the caller emits afterwards thus follows all earlier output.
 func (o *output) sync() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,13 +161,13 @@ func (o *output) arm() {
 	o.timer.Reset(wait)
 }
 
-// flushAll emits the buffered output of both streams, the most recently written stream last.
+// flushAll emits the buffered output of both streams. The stream that was written last comes last.
 func (o *output) flushAll(final bool) {
 	o.flush(&o.streams[1-o.current], final)
 	o.flush(&o.streams[o.current], final)
 }
 
-// flush emits the buffered bytes of a stream. Unless final is set, an incomplete character at the end stays buffered.
+// flush emits the buffered bytes of a stream. If final is false, an incomplete character at the end stays buffered.
 func (o *output) flush(s *stream, final bool) {
 	end := len(s.buf)
 	if !final {

@@ -17,33 +17,37 @@ import (
 // Options configure a Pool.
 type Options struct {
 	Jailer  Jailer
-	Profile sandbox.Profile // profile of every jail; for a run with another disk size, a jail is prepared on demand
-	Reuse   Reuse           // the zero value: a jail runs one job
-	Idle    int             // number of prepared jails that wait unused
-	Rest    time.Duration   // idle jails exist only until this long after the last run, and none before the first; 0 for always
-	Guest   string          // workspace of self-tests: its runs do not make a resting pool prepare jails
-	Max     int             // limit of all jails together; further runs wait; default 16
-	Prelude any             // payload of a first Job frame, to which a jail replies with Ready before it gets its job; nil for none
+	Profile sandbox.Profile // profile of every jail; a run with another disk size gets a jail that is prepared for it
+	Reuse   Reuse           // limits of reuse; with the zero value, a jail runs one job
+	Idle    int             // number of prepared jails that wait for a run
+	// Idle jails are destroyed this long after the last run; before the first run there are none; 0: idle jails always
+	// exist.
+	Rest  time.Duration
+	Guest string // workspace of self-tests: its runs do not make a resting pool prepare jails
+	Max   int    // maximum number of jails; further runs wait; default 16
+	// Payload of a first Job frame, to which a jail replies with Ready before it receives its job; nil for none.
+	Prelude any
 	Now     func() time.Time
 	Log     *slog.Logger // logs workers that ended unexpectedly; nil for none
 }
 
-// Reuse contains the limits after which a worker that runs several jobs is replaced. A failed run replaces it at once.
+// Reuse contains the limits after which a worker that runs several jobs is replaced. After a failed run, the worker is
+// replaced at once.
 type Reuse struct {
 	Runs   int
 	Age    time.Duration
-	Memory int64 // peak of one run, in bytes
+	Memory int64 // peak memory of one run, in bytes
 }
 
 // Stats contains the current numbers of workers, and the totals since the pool was created.
 type Stats struct {
-	Idle      int   // prepared, in no run
-	Busy      int   // assigned to a run
-	Preparing int   // being prepared in advance
+	Idle      int   // prepared workers that have no run
+	Busy      int   // workers with a run
+	Preparing int   // workers that are being prepared in advance
 	Waiting   int   // runs that wait for a worker
-	Started   int64 // all workers that were ever ready
-	Died      int64 // part of Started: ended by themselves or killed from outside
-	Retired   int64 // part of Started: ended by the pool
+	Started   int64 // all workers that have become ready
+	Died      int64 // part of Started: workers that ended by themselves or were killed from outside
+	Retired   int64 // part of Started: workers that the pool ended
 }
 
 // Plus returns the sums of the numbers of two pools.
@@ -54,23 +58,24 @@ func (s Stats) Plus(other Stats) Stats {
 	}
 }
 
-// Pool prepares jails in advance and assigns them to runs. A jail serves one run at a time, and only runs of one workspace.
+// Pool prepares jails in advance and assigns them to runs. A jail executes one run at a time, and only runs of one
+// workspace.
 type Pool struct {
 	options Options
-	ctx     context.Context // ends when the pool closes, and with it every run
+	ctx     context.Context // ends when the pool closes, and cancels every run
 	stop    context.CancelFunc
-	joined  sync.WaitGroup // the spawner, and goroutines that destroy workers
-	wake    chan struct{}  // notifies the spawner that a jail was taken
+	joined  sync.WaitGroup // waits for the spawner, and for the goroutines that destroy workers
+	wake    chan struct{}  // notifies the spawner that a run has taken a jail
 
 	mu        sync.Mutex
-	idle      []*member     // the longest unused first
-	places    int           // jails that live, are being prepared or are being destroyed
-	busy      int           // part of places: in a run
-	preparing int           // part of places: being prepared by the spawner
-	waiting   int           // runs without a worker; a free place is for them before jails are prepared in advance
-	started   int64         // jails that became ready since the start
-	died      int64         // part of started: not ended by the pool
-	retired   int64         // part of started: ended by the pool
+	idle      []*member     // idle workers; the one that is idle longest comes first
+	places    int           // number of jails that exist, are being prepared or are being destroyed
+	busy      int           // part of places: jails with a run
+	preparing int           // part of places: jails that the spawner is preparing
+	waiting   int           // runs without a worker; they get a free place before jails are prepared in advance
+	started   int64         // number of jails that have become ready
+	died      int64         // part of started: jails that the pool did not end
+	retired   int64         // part of started: jails that the pool ended
 	asked     time.Time     // time of the last request of a run for a jail
 	changed   chan struct{} // closed and replaced when a place or a worker becomes free
 	failure   error         // error of the last attempt to prepare an idle jail, nil if it succeeded
@@ -79,13 +84,13 @@ type Pool struct {
 // member is a jail of the pool.
 type member struct {
 	*peer
-	workspace string // "" until its first run
+	workspace string // workspace of the jail's runs; "" before the first run
 	runs      int
 	born      time.Time
-	died      bool // ended by itself or from outside, not by the pool
+	died      bool // ended by itself or killed from outside, not ended by the pool
 }
 
-// NewPool starts a pool, which begins to prepare idle jails in the background. The caller must Close it.
+// NewPool starts a pool. The pool begins to prepare idle jails in the background. The caller must Close it.
 func NewPool(options Options) *Pool {
 	if options.Max <= 0 {
 		options.Max = 16
@@ -104,12 +109,14 @@ func NewPool(options Options) *Pool {
 	return p
 }
 
-// maxAttempts is the maximum number of workers that a run gets one after the other if its worker or the worker's launcher
-// ends, or the host runs out of memory. The limit is needed because the job itself could be the cause.
+// maxAttempts is the maximum number of workers that a run gets one after the other. A run gets another worker if its
+// worker or the worker's launcher ends, or if the host runs out of memory. The number is limited because the job itself
+// could be the cause.
 const maxAttempts = 3
 
-// Run executes one task on a worker of the pool. It returns an error only if the server failed. If the worker or its launcher
-// ends, or the host runs out of memory, and the program has not started, the run gets another worker.
+// Run executes one task on a worker of the pool. It returns an error only if the server failed. If the program has not
+// started, the run gets another worker in three cases: its worker ends, the worker's launcher ends, or the host runs
+// out of memory.
 func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -123,15 +130,16 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	}
 }
 
-// unrelatedToRun reports whether a worker probably ended for a reason that has nothing to do with its run.
+// unrelatedToRun reports whether the end of a worker probably has nothing to do with its run.
 func unrelatedToRun(err error) bool {
 	return errors.Is(err, errOrphaned) || errors.Is(err, errEnded) || errors.Is(err, errStarved)
 }
 
-// try executes a task on one worker, which Run may repeat.
+// try executes a task on one worker. Run may call it again for another worker.
 func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked time.Time) (runtimes.Outcome, error) {
 	m, err := p.takeLimited(ctx, task.Job, task.Overhead)
-	if ctx.Err() != nil { // check here, because a short program could succeed before the session notices the cancellation
+	// Check ctx here, because a short program could succeed before the session notices the cancellation.
+	if ctx.Err() != nil {
 		if err == nil {
 			p.release(m, task.Job, true)
 		}
@@ -151,10 +159,10 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	}
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
-	if !unrelatedToRun(err) { // otherwise the listener has closed with the worker, and the next worker has its own
+	if !unrelatedToRun(err) { // if the worker has ended, its listener is closed, and the next worker has its own listener
 		stop()
 	}
-	if session.endedBy != nil { // log it: the cause may be the program or the server
+	if session.endedBy != nil { // log the end of the worker, because the cause may be the program or the server
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
 	}
@@ -165,8 +173,8 @@ func (p *Pool) try(ctx context.Context, task Task, host runtimes.Host, asked tim
 	return outcome, err
 }
 
-// Warm waits until the idle jails are ready, or returns the error if one cannot be prepared. Like a run, it wakes a resting
-// pool.
+// Warm waits until the idle jails are ready. If a jail cannot be prepared, it returns the error. Like a run, Warm makes
+// a resting pool prepare jails.
 func (p *Pool) Warm(ctx context.Context) error {
 	p.mu.Lock()
 	p.asked = p.options.Now()
@@ -216,13 +224,13 @@ func (p *Pool) Close() {
 		p.mu.Lock()
 	}
 	p.mu.Unlock()
-	p.joined.Wait() // last, because a run that ends may still start a goroutine that destroys its worker
+	p.joined.Wait() // this comes last, because a run that ends may still start a goroutine that destroys its worker
 }
 
 var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is shutting down."}
 
-// takeLimited returns a worker on which the run's limits are set. If a worker still uses more memory from earlier runs than
-// the limit allows, takeLimited destroys it and tries another one.
+// takeLimited returns a worker with the run's limits. If a worker still uses more memory from earlier runs than the
+// limit allows, takeLimited destroys that worker and tries another one.
 func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64) (*member, error) {
 	limits := job.Limits
 	limits.MemoryBytes += overhead
@@ -234,7 +242,7 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64
 		if err = m.jail.Limit(limits); err == nil {
 			return m, nil
 		}
-		again := m.runs > 0 || m.dead() // the next worker may work if this one was used before or ended while idle
+		again := m.runs > 0 || m.dead() // try another worker if this one was used before or ended while idle
 		p.release(m, job, false)
 		if !again {
 			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
@@ -263,10 +271,12 @@ func (m *member) dead() bool {
 	}
 }
 
-// take returns a worker that this run may use, and prepares one if needed. It waits while Options.Max jails exist.
+// take returns a worker that this run may use. If there is none, it prepares one. It waits while Options.Max jails
+// exist.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	profile := p.options.Profile
-	if profile.Launcher != "" && profile.Forks == nil && job.Workspace != "" { // fork servers have a pool per workspace
+	// Not for fork servers, because each workspace has its own pool of them.
+	if profile.Launcher != "" && profile.Forks == nil && job.Workspace != "" {
 		profile.Launcher += " of " + job.Workspace
 	}
 	special := profile.Filter.Foreign() && job.Limits.DiskBytes != profile.DiskBytes
@@ -286,7 +296,8 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.busy++
 			last := p.unused() == 0
 			p.mu.Unlock()
-			if last { // the last idle worker is taken: prepare the next one now. Otherwise that happens after this run
+			// This run takes the last idle worker, so prepare the next one now; otherwise it is prepared after this run.
+			if last {
 				p.nudge()
 			}
 			return m, nil
@@ -308,7 +319,8 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			}
 			return m, err
 		}
-		if len(p.idle) > 0 { // these workers belong to other workspaces or have another disk size: destroy one
+		// The idle workers belong to other workspaces or have another disk size, so destroy one of them.
+		if len(p.idle) > 0 {
 			p.destroy(p.idle[0])
 			p.idle = p.idle[1:]
 		}
@@ -318,7 +330,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	}
 }
 
-// wait waits until a place or a worker becomes free. The caller holds the lock, which wait releases meanwhile.
+// wait waits until a place or a worker becomes free. The caller must hold the lock, which wait releases while it waits.
 func (p *Pool) wait(ctx context.Context) error {
 	changed := p.changed
 	p.waiting++
@@ -336,15 +348,16 @@ func (p *Pool) wait(ctx context.Context) error {
 	}
 }
 
-// pick removes an idle worker from the list and returns it: one of the run's workspace, or an unused one. It returns nil if
-// there is none. It destroys dead and old workers first.
+// pick removes an idle worker from the list and returns it. It chooses a worker of the run's workspace, or an unused
+// worker. If there is none, it returns nil. Before that, it destroys workers that are dead or too old.
 func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	p.sweep()
 	if special {
 		return nil
 	}
 	find := func(workspace string) *member {
-		for i := len(p.idle) - 1; i >= 0; i-- { // prefer the most recently used worker: its memory is most likely still cached
+		// Prefer the most recently used worker, because its memory is most likely still in the CPU's caches.
+		for i := len(p.idle) - 1; i >= 0; i-- {
 			if m := p.idle[i]; m.workspace == workspace {
 				p.idle = slices.Delete(p.idle, i, i+1)
 				return m
@@ -365,7 +378,7 @@ func (p *Pool) rests() bool {
 	return p.options.Rest > 0 && (p.asked.IsZero() || p.options.Now().Sub(p.asked) > p.options.Rest)
 }
 
-// sweep destroys idle workers that died or are too old, and all idle workers of a resting pool.
+// sweep destroys idle workers that are dead or too old. In a resting pool it destroys all idle workers.
 func (p *Pool) sweep() {
 	p.idle = slices.DeleteFunc(p.idle, func(m *member) bool {
 		select {
@@ -400,13 +413,14 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	}
 	wanting := p.wanting()
 	p.mu.Unlock()
-	if wanting { // otherwise the spawner would wake for nothing
+	if wanting { // otherwise waking the spawner has no use
 		p.nudge()
 	}
 }
 
-// destroy kills a worker in the background and frees its place when its resources are released. Callers do not wait for
-// that, because it takes the kernel longer than most programs run. The caller holds the lock.
+// destroy kills a worker in the background. When the worker's resources are released, it frees the worker's place.
+// Callers do not wait for that, because it takes the kernel longer than most programs run. The caller must hold the
+// lock.
 func (p *Pool) destroy(m *member) {
 	if m.died {
 		p.died++
@@ -489,7 +503,7 @@ func (p *Pool) nudge() {
 	}
 }
 
-// keep prepares jails in advance. It prepares only one at a time, so that runs are not slowed down.
+// keep prepares jails in advance. It prepares only one jail at a time, so that runs are not slowed down.
 func (p *Pool) keep() {
 	const pause, rounds = time.Second, 5 * time.Second
 	for {
@@ -507,7 +521,7 @@ func (p *Pool) keep() {
 			if p.add() {
 				continue
 			}
-			wait = pause // an immediate retry would make the host's problem worse
+			wait = pause // wait before the next attempt, because an immediate one would make the host's problem worse
 		}
 		timer := time.NewTimer(wait)
 		select {

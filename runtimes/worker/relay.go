@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// Relay turns the output and the result of a program on another machine into the events and the outcome of a run. Limits
-// and texts are the same as for a program in a local sandbox. All its inputs are untrusted.
+// Relay converts the output and the result of a program on another machine to the events and the outcome of a run. It
+// applies the same limits and texts as for a program in a local sandbox. All its inputs are untrusted.
 type Relay struct {
 	output *output
 	host   runtimes.Host
@@ -35,7 +35,7 @@ func (r *Relay) write(kind frames.Kind, text []byte) bool {
 	return !r.over
 }
 
-// Sync emits all buffered output, so that an event that the caller emits next comes after it.
+// Sync emits all buffered output. An event that the caller emits afterwards thus follows all earlier output.
 func (r *Relay) Sync() { r.output.sync() }
 
 // Close emits the remaining output.
@@ -77,8 +77,8 @@ func (r *Relay) TooLarge() runtimes.Outcome {
 	return runtimes.Outcome{Error: resultTooLarge(r.job.Limits)}
 }
 
-// Drop adds the number of output bytes that the other machine dropped.
+// Drop adds to the number of dropped bytes. n is the number of output bytes that the other machine dropped.
 func (r *Relay) Drop(bytes int64) { r.output.drop(int(min(max(bytes, 0), maxDropped))) }
 
-// maxDropped is the maximum number of bytes that Drop accepts, because the other machine is untrusted.
+// maxDropped is the maximum number of bytes that Drop accepts. It is limited because the other machine is untrusted.
 const maxDropped = 1 << 40

@@ -14,13 +14,13 @@ import (
 // maxDepth is the maximum nesting of a result. It prevents stack overflows in recursive JSON readers.
 const maxDepth = jcs.MaxDepth
 
-// checkResult returns a program's result without insignificant white space, or an error with the path of the invalid value.
-// A result must be JSON without duplicate keys and without unpaired surrogates. Otherwise different JSON readers could
-// read different values. The caller checks the size.
+// checkResult returns a program's result without insignificant white space. If the result is invalid, it returns an
+// error with the path of the invalid value. A result must be JSON without duplicate keys and without unpaired
+// surrogates. Otherwise JSON readers could read different values. The caller checks the size.
 func checkResult(raw []byte) (json.RawMessage, error) {
 	var bad *jcs.Error
 	if err := jcs.Check(raw, jcs.Limits{}); errors.As(err, &bad) {
-		if bad.Reason == jcs.TooDeep { // the path would be too long for a message
+		if bad.Reason == jcs.TooDeep { // a path with such a key is too long for a message
 			return nil, errors.New("output " + bad.Message)
 		}
 		return nil, fmt.Errorf("output%s: %s", path(bad.Pointer), bad.Message)

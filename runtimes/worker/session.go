@@ -23,8 +23,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Maximum sizes of a worker's frames and of names in them, in bytes. maxDoneExtra is the size of a Done frame in addition to
-// the result, for the other fields and the stack of an error.
+// Maximum sizes of a worker's frames and of the names in them, in bytes. maxDoneExtra is for the parts of a Done frame
+// other than the result: the other fields and the stack of an error.
 const (
 	maxOutputFrame = 64 << 10
 	maxCallFrame   = 1<<20 + 4<<10
@@ -38,17 +38,18 @@ const maxNotes = 10_000
 // maxStarted is the maximum length of a Started frame, which contains a number of microseconds.
 const maxStarted = 20
 
-// maxPrograms is the maximum number of program names stored per worker. A worker also stores only some programs.
+// maxPrograms is the maximum number of program names that are stored per worker. It is limited because a worker also
+// keeps only some programs.
 const maxPrograms = 64
 
-// peer is the connection to one worker. All sessions of the worker use the same peer, because its reader may have buffered
-// bytes of the next session.
+// peer is the connection to one worker. All sessions of the worker use the same peer, because its reader may already
+// have buffered bytes of the next session.
 type peer struct {
 	jail     Jail
 	in       *bufio.Reader
 	out      *frames.Writer
-	programs map[string]bool // names of the programs sent so far
-	jobSent  bool            // true once a job was sent
+	programs map[string]bool // names of the programs that were sent to the worker
+	jobSent  bool            // true after the first job was sent
 	spent    time.Duration   // CPU time of the jail at the end of the last job
 	endedAt  time.Time       // end of the last job
 }
@@ -57,7 +58,8 @@ func newPeer(jail Jail) *peer {
 	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
-// session is one run on one worker. The goroutine of run reads the worker's frames. The watch enforces time limits.
+// session is one run on one worker. The goroutine that calls the method run reads the worker's frames. The watch
+// enforces time limits.
 type session struct {
 	*peer
 	task   Task
@@ -67,17 +69,17 @@ type session struct {
 	watch  *watch
 
 	asked     time.Time // time of the request to the engine, for Usage.Start
-	sent      time.Time // time when the job was sent, zero before
-	brief     bool      // the job was sent without its program
-	started   time.Time // time when the program started, zero before
-	calls     int64     // number of calls in this run, for the IDs
+	sent      time.Time // time at which the job was sent; zero before
+	brief     bool      // true if the job was sent without its program
+	started   time.Time // time at which the program started; zero before
+	calls     int64     // number of calls in this run, which is the ID of the latest call
 	rate      callRateLimit
-	notes     int64 // log and progress calls
+	notes     int64 // number of log and progress calls
 	noteBytes int64
 	parts     bytes.Buffer          // pieces of a result that was sent in Part frames
-	serving   chan error            // reports the end of the current call, nil if there is none
+	serving   chan error            // receives the end of the current call; nil if there is no call
 	endedBy   error                 // error of a worker that ended unexpectedly
-	callErr   atomic.Pointer[error] // CallErr of the Outcome
+	callErr   atomic.Pointer[error] // first error of the server in a host call; becomes CallErr of the Outcome
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
@@ -85,11 +87,11 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastStderr)}
 }
 
-// rested is the time between two jobs after which a worker may have done work that counts. After a shorter time, reading
-// the CPU time again is not worth its cost.
+// rested is a time between two jobs. If more time has passed, the worker may have worked in between, so its CPU time is
+// read again. After a shorter time, reading it again would cost more than it is worth.
 const rested = time.Millisecond
 
-// run executes the job. It returns how the program ended and whether the worker can serve another run.
+// run executes the job. It returns the way in which the program ended, and whether the worker can execute another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
 	before := s.spent
 	if !s.jobSent || time.Since(s.endedAt) > rested { // CPU time that a worker used between jobs belongs to no job
@@ -106,7 +108,8 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		return runtimes.Outcome{}, false, err
 	}
 	if err != nil {
-		if s.started.IsZero() && s.task.Prompt && !s.watch.late() && !errors.Is(err, syscall.ECONNRESET) { // ECONNRESET: the worker did not read the whole job
+		// ECONNRESET means that the worker ended before it had read the whole job.
+		if s.started.IsZero() && s.task.Prompt && !s.watch.late() && !errors.Is(err, syscall.ECONNRESET) {
 			s.started = s.sent
 		}
 		if end.cause == "" && s.started.IsZero() {
@@ -140,16 +143,16 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	return outcome, fit, nil
 }
 
-// converse sends the job and handles the worker's frames until it sends Done. After an error the worker can no longer be
-// used.
+// converse sends the job. It handles the worker's frames until the worker sends Done. After an error the worker can no
+// longer be used.
 func (s *session) converse() (*frames.Result, error) {
 	result, err := s.listen()
 	if s.serving == nil {
 		return result, err
 	}
-	s.watch.endCalls() // cancel the current call, because nobody reads its reply
+	s.watch.endCalls() // cancels the current call, because nobody reads the reply any longer
 	if unsaid := <-s.serving; unsaid != nil && (err != nil || errors.Is(unsaid, errPanic)) {
-		return nil, unsaid // the error that ended the worker
+		return nil, unsaid // stores the error that ended the worker
 	}
 	return result, err
 }
@@ -225,7 +228,8 @@ func (s *session) part(payload []byte) error {
 	return nil
 }
 
-// sendJob sends the job. If brief is set, it sends Task.Brief, without the program that the worker already has.
+// sendJob sends the job. If brief is true, it sends Task.Brief. Task.Brief lacks the program, which the worker already
+// has.
 func (s *session) sendJob(brief bool) error {
 	payload := s.task.Payload
 	if brief {
@@ -247,8 +251,8 @@ func (s *session) sendJob(brief bool) error {
 	return nil
 }
 
-// since returns the start time of the program. payload is the number of microseconds since the start; empty means now. The
-// result is never earlier than the time when the job was sent.
+// since returns the start time of the program. payload is the number of microseconds since the start; an empty payload
+// means now. The start time is never earlier than the time at which the job was sent.
 func (s *session) since(payload []byte) (time.Time, error) {
 	now := time.Now()
 	if len(payload) == 0 {
@@ -265,8 +269,8 @@ func (s *session) since(payload []byte) (time.Time, error) {
 	return started, nil
 }
 
-// call starts to serve one host call. Earlier output is emitted before it. Calls that may be slow are served in the
-// background, one at a time, because other threads of the program may print meanwhile, and the program may end.
+// call starts to execute one host call. It first emits earlier output. Calls that may be slow are executed in the
+// background, one at a time. Meanwhile other threads of the program may print, and the program may end.
 func (s *session) call(payload []byte) error {
 	var call frames.Call
 	if err := json.Unmarshal(payload, &call); err != nil {
@@ -296,14 +300,14 @@ func (s *session) call(payload []byte) error {
 	go func() {
 		err := s.serve(call)
 		if err != nil {
-			s.jail.Kill() // the reader notices the end
+			s.jail.Kill() // an error means that the worker has ended, which the reader notices
 		}
 		serving <- err
 	}()
 	return nil
 }
 
-// rest delays the reply to a run that calls too often. It returns early if the run ends.
+// rest delays the reply if a run makes too many calls. It returns early if the run ends.
 func (s *session) rest(wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -320,9 +324,9 @@ func (s *session) rest(wait time.Duration) {
 // errPanic is part of the error if the server panicked during a host call.
 var errPanic = errors.New("panic in a host call")
 
-// serve passes a call to the host and sends the reply. A panic of the host ends this run with an error, but not the server.
-// The error contains the stack, but the panic value only if it is a Go runtime error. Other values may contain data of the
-// program, which must not be logged.
+// serve passes a call to the host and sends the reply. If the host panics, only this run ends with an error, not the
+// server. The error contains the stack. It contains the panic value only if that is a Go runtime error. Other values
+// may contain data of the program, which must not be logged.
 func (s *session) serve(call frames.Call) (err error) {
 	defer func() {
 		switch cause := recover().(type) {
@@ -353,7 +357,7 @@ func (s *session) served() error {
 	}
 }
 
-// note serves a log or progress call. It is served at once and not in the background.
+// note executes a log or progress call. It does so at once and not in the background.
 func (s *session) note(call frames.Call) error {
 	s.notes++
 	if s.notes > maxNotes || s.noteBytes+int64(len(call.Args)) > s.limits.OutputBytes {
@@ -372,7 +376,7 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	case errors.As(err, &refused):
 		answer.Error = refused
 	case err != nil:
-		// The program gets no details of server errors.
+		// The program must not receive details of server errors.
 		if first := err; s.watch.calls.Err() == nil {
 			s.callErr.CompareAndSwap(nil, &first)
 		}
@@ -384,13 +388,13 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 	}
 	err = s.out.WriteJSON(frames.Reply, answer)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return nil // the program ended during its call; converse reads its result or the end of the connection next
+		return nil // the program ended during its call; afterwards converse reads the result or the end of the connection
 	}
 	return err
 }
 
-// neverStarted returns the outcome or server error of a run whose program did not start. The program cannot be the cause,
-// but too low limits of the run can.
+// neverStarted returns the outcome or the server error of a run whose program did not start. The cause cannot be the
+// program. It can be limits of the run that are too low.
 func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outcome, bool, error) {
 	s.jail.Kill()
 	exit := s.jail.Wait()
@@ -405,7 +409,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	if exit.Usage.Starved {
 		return runtimes.Outcome{}, false, starved("The server has too little memory to start the program.", errors.Join(ErrNotStarted, s.ended(cause, exit)))
 	}
-	if s.watch.late() { // the watch has killed it
+	if s.watch.late() { // the watch has killed the worker
 		cause = fmt.Errorf("the program did not start within %v", startDeadline)
 	}
 	return runtimes.Outcome{}, false, &fault.Error{
@@ -415,7 +419,8 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	}
 }
 
-// errStarved is part of the error if the kernel killed the program because the host or a parent group ran out of memory.
+// errStarved is part of the error if the kernel killed the program because the host or a parent control group ran out
+// of memory.
 var errStarved = errors.New("memory outside of the jail ran out")
 
 // starvedRetry is the time after which a client should retry a run for which the host had no memory.
@@ -425,8 +430,8 @@ func starved(message string, cause error) error {
 	return &fault.Error{Code: fault.SandboxUnavailable, Message: message, RetryAfter: starvedRetry, Err: errors.Join(errStarved, cause)}
 }
 
-// Parts of errors of a worker that ended before its program began. errOrphaned means that its launcher ended, errEnded that
-// only the worker ended. In both cases no code of the program was executed.
+// Parts of the error of a worker that ended before its program began. errOrphaned means that the worker's launcher
+// ended. errEnded means that only the worker ended. In both cases no code of the program was executed.
 var (
 	errOrphaned = errors.New("the launcher ended")
 	errEnded    = errors.New("the worker ended before its program began")
@@ -444,15 +449,15 @@ func accident(cause error, exit sandbox.Exit) error {
 	return nil
 }
 
-// hungUp reports whether an error means that the worker's end of the connection is closed.
+// hungUp reports whether an error means that the worker has closed its end of the connection.
 func hungUp(err error) bool {
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}, func(end error) bool {
 		return errors.Is(err, end)
 	})
 }
 
-// ended returns the error about a worker's end for the log. Once the worker got a job, its stderr may contain data of
-// programs. The error then contains only a summary.
+// ended returns the error about a worker's end for the log. If the worker has received a job, its stderr may contain
+// data of programs. In that case the error contains only a summary.
 func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	words := exit.Stderr
 	if p.jobSent {
@@ -465,18 +470,20 @@ func (p *peer) ended(cause error, exit sandbox.Exit) error {
 type ending struct {
 	result *frames.Result     // result of the worker, if it sent one
 	cause  runtimes.ErrorType // reason for which the server ended the run; "" if it did not
-	breach error              // reason for a missing result
-	exit   *sandbox.Exit      // exit of a worker without a result
+	breach error              // reason why there is no result
+	exit   *sandbox.Exit      // exit of a worker that sent no result
 	usage  sandbox.Usage
 }
 
-// starved reports whether the program failed because the kernel killed one of its processes for lack of memory outside of
-// the jail. A program that continued without the process, or that reached its own limit, has its usual outcome.
+// starved reports whether the program failed because the kernel killed one of its processes for lack of memory outside
+// of the jail. It returns false for a program that continued without the process, or that reached its own limit. The
+// outcome of such a program is the usual one.
 func (e ending) starved(outcome runtimes.Outcome) bool {
 	return e.usage.Starved && e.cause == "" && outcome.Error != nil && (outcome.Error.Type == runtimes.RuntimeError || outcome.Error.Type == runtimes.MemoryLimit)
 }
 
-// broke reports whether there is no result because the worker violated the protocol, and not because it ended.
+// broke reports whether the result is missing because the worker violated the protocol. It returns false if the worker
+// ended.
 func (e ending) broke() bool {
 	return e.breach != nil && !hungUp(e.breach)
 }

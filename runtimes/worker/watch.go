@@ -13,13 +13,13 @@ const (
 	// startDeadline is the timeout for the start of the program. No user code runs before it.
 	startDeadline = 10 * time.Second
 	// cpuPoll is the interval between checks of the CPU time. On two processors, a run can exceed its limit by twice this
-	// time.
+	// interval.
 	cpuPoll = 25 * time.Millisecond
 )
 
-// watch ends a run because of a timeout, its CPU time, a cancellation or its output limit. Only the first reason is
-// stored. It never reads from the worker, and waits for it at most the grace period. It uses a timer instead of a
-// goroutine, because most runs end before the first check.
+// watch ends a run because of a timeout, its CPU time, a cancellation or its output limit. If there are several
+// reasons, it stores the first. It never reads from the worker, and waits for the worker at most for the grace period.
+// It uses a timer instead of a goroutine, because most runs end before the first check.
 type watch struct {
 	*peer
 	limits  runtimes.Limits
@@ -32,14 +32,14 @@ type watch struct {
 
 	mu       sync.Mutex
 	alarm    *time.Timer
-	deadline time.Time // end of the time limit; zero until the program has started
+	deadline time.Time // time at which the time limit ends; zero until the program has started
 	over     chan struct{}
-	stopped  bool // the session is over
-	ending   bool // the worker is being interrupted, or was killed for its start
+	stopped  bool // true when the session is over
+	ending   bool // the worker is being interrupted, or was killed because its start took too long
 	joined   sync.WaitGroup
 	reason   runtimes.ErrorType
-	cpu      bool // the reason is CPU time
-	missed   bool // the start deadline has passed
+	cpu      bool // the reason is the limit of CPU time
+	missed   bool // the reason is the deadline for the start
 }
 
 func startWatch(ctx context.Context, p *peer, limits runtimes.Limits, grace, cpuBase time.Duration) *watch {
@@ -52,7 +52,7 @@ func startWatch(ctx context.Context, p *peer, limits runtimes.Limits, grace, cpu
 	return w
 }
 
-// start begins the time limit.
+// start begins the program's time limit.
 func (w *watch) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,8 @@ func (w *watch) decide(reason runtimes.ErrorType) {
 	}
 }
 
-// look runs when the alarm fires. It ends the run if its time or CPU time is used up. Otherwise it sets the alarm again.
+// look is called when the alarm fires. If the run has used up its time or its CPU time, look ends the run. Otherwise it
+// sets the alarm again.
 func (w *watch) look() {
 	if !w.enter() {
 		return
@@ -143,7 +144,7 @@ func (w *watch) look() {
 	}
 }
 
-// enter registers one more goroutine that stop must wait for, unless the watch has ended.
+// enter registers a goroutine for whose end stop must wait. It returns false if the watch has ended.
 func (w *watch) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,14 +173,16 @@ func (w *watch) stopFor(reason runtimes.ErrorType) {
 	}
 }
 
-// interrupt sends an Interrupt frame to the worker. If the worker has not finished after the grace period, it is killed.
+// interrupt sends an Interrupt frame to the worker. If the worker has not finished after the grace period, interrupt
+// kills it.
 func (w *watch) interrupt(reason runtimes.ErrorType) {
 	w.endCalls()
 	if w.grace <= 0 {
 		w.jail.Kill()
 		return
 	}
-	// A worker that does not read must block neither this goroutine nor one that writes a reply.
+	// If the worker does not read, the write would block. The deadline prevents that for this goroutine and for one that
+	// writes a reply.
 	_ = w.jail.Conn().SetWriteDeadline(time.Now().Add(w.grace))
 	grace := time.NewTimer(w.grace)
 	defer grace.Stop()

@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// Jail contains the methods of sandbox.Jail that a session needs. It is an interface so that tests can simulate workers,
-// including ones that violate the protocol.
+// Jail contains the methods of sandbox.Jail that a session needs. It is an interface so that tests can simulate
+// workers, including workers that violate the protocol.
 type Jail interface {
 	Conn() net.Conn
 	Limit(runtimes.Limits) error
@@ -42,7 +42,7 @@ type sandboxJailer struct{ *sandbox.Sandbox }
 func (s sandboxJailer) Prepare(ctx context.Context, profile sandbox.Profile) (Jail, error) {
 	jail, err := s.Sandbox.Prepare(ctx, profile)
 	if err != nil {
-		return nil, err // not jail: a nil *Jail in an interface is not nil
+		return nil, err // returns nil explicitly, because an interface that contains a nil *Jail is not nil
 	}
 	return jail, nil
 }
@@ -53,32 +53,35 @@ func (s sandboxJailer) Level() string { return s.Sandbox.Level().String() }
 type Task struct {
 	// Job contains the limits, the workspace, the isolation, and the files to whose names an error may refer.
 	Job runtimes.Job
-	// Payload is the contents of the Job frame for the worker, as JSON, or a func() any that returns them.
+	// Payload is the contents of the Job frame for the worker: a value that is encoded as JSON, or a func() any that
+	// returns such a value.
 	Payload any
-	// Program is a name of the program in Payload, "" for none. A worker that already received a program with this name
-	// gets Brief instead of Payload. It sends Need if it no longer has the program.
+	// Program is a name of the program in Payload, or "". If a worker has already received a program with this name, it
+	// gets Brief instead of Payload. If it no longer has the program, it sends Need.
 	Program string
 	Brief   any
 	// Overhead is the memory, in bytes, that the engine itself needs for this program. It is added to the memory limit.
 	Overhead int64
-	// Prompt means that a worker starts the program as soon as it has read the job. So any later failure is attributed to
+	// Prompt means that a worker starts the program as soon as it has read the job. A later failure is then attributed to
 	// the program, even if the worker died before it sent Started.
 	Prompt bool
-	// Grace is the time between an Interrupt frame and the kill. If it is 0, the worker is killed without an Interrupt.
+	// Grace is the time between an Interrupt frame and the kill. If Grace is 0, the worker is killed without an Interrupt
+	// frame.
 	Grace time.Duration
 	// Tap receives the raw bytes of stdout and stderr that are within the limit.
 	Tap func(frames.Kind, []byte)
-	// LastStderr is the start of the message that the interpreter writes to stderr when it aborts, "" for none. stderr is
-	// held back from there on, and shown only if the program did not die.
+	// LastStderr is the start of the message that the interpreter writes to stderr when it aborts; "" if there is none.
+	// From this text on, stderr is retained. It is shown only if the program did not die.
 	LastStderr string
-	// Interpret converts the worker's result before it is checked, for engines whose workers report results differently.
+	// Interpret converts the worker's result before the result is checked. It is for engines whose workers report results
+	// in another form.
 	Interpret func(frames.Result) frames.Result
-	// Unaware means that the program may not notice that it could not start a process: a shell, for example, continues
-	// without a background command. If the process limit was reached, the run of such a program fails even if it reports
-	// success.
+	// Unaware means that the program may not notice that it could not start a process. For example, a shell continues
+	// without a background command. If the process limit was reached, the run of such a program fails even if the program
+	// reports success.
 	Unaware bool
-	// Network starts the service for the program's outgoing connections on the listener in its jail. It returns a function
-	// that stops the service and waits for its end. nil means that the program has no network.
+	// Network starts the service for the program's outgoing connections on the listener in the program's jail. It returns
+	// a function that stops the service and waits for its end. If Network is nil, the program has no network.
 	Network func(net.Listener) (stop func())
 	// Death returns the error for a worker that died although no kernel limit was reached. If it is nil or returns nil,
 	// the session uses its own error.
@@ -89,13 +92,13 @@ type Task struct {
 // automatically, because the program may already have had effects.
 var ErrLost = errors.New("the program had started")
 
-// ErrNotStarted is part of the error if the worker did not start the program in time. It does not mean that other workers
-// have a problem too.
+// ErrNotStarted is part of the error if the worker did not start the program in time. It does not mean that other
+// workers have a problem too.
 var ErrNotStarted = errors.New("the program did not start")
 
-// Run executes one task on a jail that waits for a job. No other run may use the jail meanwhile. Run returns an error only
-// if the server failed. It kills the jail only if a limit is reached or the run is cancelled. Otherwise the caller must
-// kill it, unless it trusts the code that ran.
+// Run executes one task on a jail that waits for a job. No other run may use the jail meanwhile. Run returns an error
+// only if the server failed. It kills the jail only if a limit is reached or the run is cancelled. In all other cases
+// the caller must kill the jail, unless the caller trusts the code that ran.
 func Run(ctx context.Context, jail Jail, task Task, host runtimes.Host) (runtimes.Outcome, error) {
 	outcome, _, err := newSession(newPeer(jail), task, host, time.Now()).run(ctx)
 	return outcome, err

@@ -276,7 +276,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request, j *job, what strin
 		over := ended(j.state)
 		if !over {
 			var body struct{ Reason string }
-			_ = json.NewDecoder(r.Body).Decode(&body) // the query parameter is optional
+			_ = json.NewDecoder(r.Body).Decode(&body) // the body is optional
 			j.set("Stopped", body.Reason)
 		}
 		j.mu.Unlock()

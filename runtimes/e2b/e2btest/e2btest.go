@@ -1,5 +1,6 @@
-// Package e2btest simulates E2B for tests. It implements the control API. Requests to the envd of a sandbox are served by
-// the real envd if ATELIER_TEST_ENVD has its path, and otherwise by this package, with the recorded part of the protocol.
+// Package e2btest simulates E2B for tests. It implements the control API. If ATELIER_TEST_ENVD is the path of the real
+// envd, that envd serves the requests to a sandbox. Otherwise this package serves them and implements the recorded part
+// of the protocol.
 package e2btest
 
 import (
@@ -35,10 +36,10 @@ const Key = "e2b_test"
 // Service is a running simulation of E2B.
 type Service struct {
 	URL string
-	// Before is called first for every request. If it returns true, it has written the response.
+	// Before is called before every request is handled. If it returns true, it has written the response itself.
 	Before func(w http.ResponseWriter, r *http.Request) bool
 
-	envd string // path of the real envd, "" to serve the requests in this package
+	envd string // path of the real envd; "" if this package serves the requests
 
 	mu      sync.Mutex
 	boxes   map[string]*box
@@ -94,7 +95,7 @@ func (s *Service) Created() []map[string]any {
 	return slices.Clone(s.created)
 }
 
-// Kill ends a sandbox, as E2B does when its lifetime is over. It returns false if the sandbox does not exist.
+// Kill ends a sandbox, as E2B does at the end of its lifetime. It returns false if the sandbox does not exist.
 func (s *Service) Kill(id string) bool {
 	s.mu.Lock()
 	b := s.boxes[id]
@@ -108,7 +109,7 @@ func (s *Service) Kill(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for folder := range b.folders {
-		_ = os.RemoveAll(folder) // as E2B deletes the disk
+		_ = os.RemoveAll(folder) // E2B deletes the disk of a sandbox, so this removes its folder
 	}
 	return true
 }
@@ -155,7 +156,8 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "bad body"})
 		return
 	}
-	if len(body.Network.AllowOut) > 0 && !slices.Contains(body.Network.DenyOut, "0.0.0.0/0") { // E2B requires this entry for names
+	// E2B requires this entry if allowOut contains names.
+	if len(body.Network.AllowOut) > 0 && !slices.Contains(body.Network.DenyOut, "0.0.0.0/0") {
 		reply(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "denyOut must include ALL_TRAFFIC"})
 		return
 	}
@@ -225,7 +227,7 @@ func (b *box) boot(path string) error {
 	}
 	b.done.Go(func() { _ = command.Wait() }) // killed
 	target := &url.URL{Scheme: "http", Host: address}
-	b.proxy = &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { // this machine has no user with the name user
+	b.proxy = &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { // this machine has no user named user
 		p.SetURL(target)
 		p.Out.SetBasicAuth("root", "")
 		if query := p.Out.URL.Query(); query.Has("username") {
@@ -247,7 +249,7 @@ func (b *box) boot(path string) error {
 	return errors.New("envd does not answer")
 }
 
-// inside serves a request for envd.
+// inside serves a request to envd.
 func (s *Service) inside(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	b := s.boxes[r.Header.Get("E2b-Sandbox-Id")]
@@ -313,7 +315,7 @@ func (b *box) write(disposition string, body io.Reader) error {
 	return os.WriteFile(name, data, 0o600)
 }
 
-// proc is one process with its output so far.
+// proc is one process with the output that it has written so far.
 type proc struct {
 	pid int
 
@@ -404,7 +406,7 @@ func (b *box) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mu.Lock()
-	from := len(p.events) // connect only sends later output
+	from := len(p.events) // the method connect sends only output that comes later
 	p.mu.Unlock()
 	frame(w, 0, map[string]any{"event": map[string]any{"start": map[string]int{"pid": p.pid}}})
 	b.stream(w, r, p, from)
@@ -437,6 +439,6 @@ func (b *box) stream(w http.ResponseWriter, r *http.Request, p *proc, from int) 
 }
 
 func frame(w io.Writer, flag byte, body any) {
-	text, _ := json.Marshal(body) // plain values
+	text, _ := json.Marshal(body) // marshaling plain values never fails
 	_, _ = w.Write(append(binary.BigEndian.AppendUint32([]byte{flag}, uint32(len(text))), text...))
 }

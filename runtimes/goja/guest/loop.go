@@ -28,7 +28,7 @@ type loop struct {
 type timer struct {
 	id    int64
 	at    time.Time
-	every time.Duration // interval in milliseconds; 0 if the timer fires once
+	every time.Duration // interval; 0 if the timer fires once
 	call  goja.Callable
 	args  []goja.Value
 	index int // index in the heap, -1 if not in it

@@ -61,7 +61,7 @@ func newRun(w *worker, program *program, job Job, signals *signals) *run {
 type signals struct {
 	vm      atomic.Pointer[goja.Runtime]
 	stopped atomic.Pointer[interruption]
-	wake    chan struct{}      // closed when the program must stop
+	wake    chan struct{}      // receives a value when the program must stop
 	replies chan frames.Answer // reply to the one pending host call
 }
 

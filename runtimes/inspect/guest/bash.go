@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// These are the codes of this package's diagnostics.
+// Codes of this package's diagnostics.
 const (
 	CodeSyntax     = "syntax_error"
 	CodeLineEnding = "line_endings"
@@ -46,8 +46,8 @@ func bash(job Job) Report {
 	return report
 }
 
-// maxNesting is the maximum nesting of brackets in a script. It is checked before the recursive parser runs. It is
-// high, because the count includes brackets in quotes.
+// maxNesting is the maximum nesting of brackets in a script. It is checked before the parser runs, because the parser
+// is recursive. It is high, because the count includes brackets in quotes.
 const maxNesting = 5000
 
 func parse(name string, text []byte) *fault.Detail {
@@ -62,7 +62,7 @@ func formatted(job Job) Report {
 		return Report{Errors: []fault.Detail{*problem}}
 	}
 	if len(script.Stmts) == 0 && len(script.Last) == 0 {
-		return Report{} // for an empty script the printer would write an empty line
+		return Report{} // without this check, the printer would write an empty line for an empty script
 	}
 	var text strings.Builder
 	if err := syntax.NewPrinter(syntax.Indent(job.Indent), syntax.SwitchCaseIndent(true)).Print(&text, script); err != nil {
@@ -71,7 +71,7 @@ func formatted(job Job) Report {
 	return Report{Text: text.String()}
 }
 
-// read parses a script. It returns the syntax error if there is one.
+// read parses a script and returns its tree, or the syntax error.
 func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.File, *fault.Detail) {
 	depth, line, start := 0, 1, 0
 	for i, c := range text {

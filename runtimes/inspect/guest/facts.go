@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bundle"
 )
 
-// collector collects facts up to a limit, and counts the others.
+// collector collects facts up to a limit. It only counts further facts.
 type collector struct {
 	facts []runtimes.Fact
 	cut   int
@@ -39,7 +39,7 @@ func facts(job Job) Report {
 		problems = c.bash(job)
 	case runtimes.WASM:
 		return c.wasm(job)
-	default: // an error, because without facts the gate would approve every program
+	default: // an error and not a missing list: without facts, the gate would approve every program
 		problems = []fault.Detail{{File: job.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeUndecided, Message: fmt.Sprintf("Programs in %q cannot be analysed.", job.Language)}}
 	}
 	return Report{Errors: problems, Facts: c.facts, Cut: c.cut}
@@ -89,7 +89,8 @@ func hosts(text string) []string {
 	return found
 }
 
-// isSecret reports whether a value looks like a secret, by its form or by the name it is assigned to.
+// isSecret reports whether a value looks like a secret. It decides by the form of the value or by the name that the
+// value is assigned to.
 func isSecret(name, value string) bool {
 	if knownSecret.MatchString(value) {
 		return true

@@ -35,8 +35,8 @@ type shellScript struct {
 	*collector
 	file   string
 	text   []byte
-	own    map[string]bool   // functions and variables of the script
-	values map[string]string // literal values of its variables
+	own    map[string]bool   // functions and variables that the script defines
+	values map[string]string // literal values of the script's variables
 }
 
 func (s *shellScript) note(at syntax.Pos, kind runtimes.FactKind, name string, with map[string]string) {
@@ -44,7 +44,7 @@ func (s *shellScript) note(at syntax.Pos, kind runtimes.FactKind, name string, w
 	s.add(runtimes.Fact{Kind: kind, Name: name, With: with, File: s.file, Line: max(line, 1), Column: max(column, 1)})
 }
 
-// shellBuiltins are the commands that start no program.
+// shellBuiltins are the commands of the shell itself, which start no program.
 func shellBuiltins() []string {
 	return strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash
 		help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`)
@@ -106,7 +106,7 @@ func (s *shellScript) reads(n *syntax.CallExpr) {
 	}
 }
 
-// word returns the value of a word that is known without running the script. It replaces variables that have a literal
+// word returns the value of a word if it is known without running the script. It replaces variables that have a literal
 // value.
 func (s *shellScript) word(w *syntax.Word) (string, bool) {
 	var text strings.Builder
@@ -201,7 +201,8 @@ func (s *shellScript) redirect(n *syntax.Redirect) {
 	}
 }
 
-// variable adds a fact about a read of the environment: a variable in capital letters that the script does not set.
+// variable adds a fact if the script reads the environment. It assumes this for a variable in capital letters that the
+// script does not set.
 func (s *shellScript) variable(n *syntax.ParamExp) {
 	name := n.Param.Value
 	if !variable.MatchString(name) || s.own[name] || slices.Contains(strings.Fields("INPUT INPUT_FILE OUTPUT PATH HOME PWD OLDPWD IFS RANDOM SECONDS LINENO BASH BASHPID BASH_SOURCE BASH_REMATCH BASH_VERSION BASH_VERSINFO FUNCNAME PIPESTATUS OPTARG OPTIND PPID UID EUID HOSTNAME SHELL TMPDIR LANG REPLY EPOCHSECONDS EPOCHREALTIME COLUMNS LINES DIRSTACK GROUPS _"), name) {
@@ -232,7 +233,7 @@ func (s *shellScript) arguments(args []*syntax.Word) map[string]string {
 	return with
 }
 
-// wrappers are the commands that run their arguments as a command.
+// wrappers are the commands whose arguments are a command that they execute.
 func wrappers() []string {
 	return strings.Fields("sudo doas env nohup nice time timeout xargs command builtin exec setsid stdbuf chroot")
 }
@@ -280,7 +281,7 @@ func (s *shellScript) command(at syntax.Pos, args []*syntax.Word) {
 	}
 }
 
-// hasCode reports whether a shell or interpreter gets its program as an argument.
+// hasCode reports whether the arguments of a shell or interpreter contain its program.
 func hasCode(with map[string]string) bool {
 	for _, flag := range []string{"-c", "-e", "--eval"} {
 		if _, is := with[flag]; is {
@@ -290,7 +291,7 @@ func hasCode(with map[string]string) bool {
 	return false
 }
 
-// wrapped analyses the command that another command, such as sudo, gets as its arguments.
+// wrapped analyses the command in the arguments of another command, such as sudo.
 func (s *shellScript) wrapped(name string, args []*syntax.Word) {
 	for at, arg := range args {
 		text, _ := s.word(arg)
@@ -304,7 +305,7 @@ func (s *shellScript) wrapped(name string, args []*syntax.Word) {
 
 var plain = regexp.MustCompile(`^(?:[\w.-]+@)?((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::(\d+))?(?:/|$)`)
 
-// plainHost adds facts about hosts in arguments that are written without a scheme.
+// plainHost adds facts about hosts that arguments name without a scheme.
 func (s *shellScript) plainHost(args []*syntax.Word) {
 	for _, arg := range args {
 		text, _ := s.word(arg)
@@ -318,7 +319,7 @@ func (s *shellScript) plainHost(args []*syntax.Word) {
 	}
 }
 
-// pipe adds a fact about a shell that runs the output of another command.
+// pipe adds a fact if a shell executes the output of another command.
 func (s *shellScript) pipe(n *syntax.BinaryCmd) {
 	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 		return
@@ -338,7 +339,7 @@ func (s *shellScript) pipe(n *syntax.BinaryCmd) {
 	}
 	for _, arg := range words[1:] {
 		if text, _ := s.word(arg); text != "" && !strings.HasPrefix(text, "-") {
-			return // the shell runs a file
+			return // the argument is a script file, so the shell does not execute its stdin
 		}
 	}
 	s.note(call.Pos(), runtimes.CallFact, "pipe to "+path.Base(name), nil)

@@ -42,12 +42,13 @@ type script struct {
 	*collector
 	tree     *ast.Program
 	file     string
-	names    map[string]string // full names of modules and functions, by their names in the file
-	own      map[string]bool   // names of the file's functions, classes and parameters
-	declared map[string]bool   // names of the file's variables
+	names    map[string]string // key: name in the file; value: full name of the module or function
+	own      map[string]bool   // functions, classes and parameters that the file declares
+	declared map[string]bool   // variables that the file declares
 	called   map[ast.Expression]bool
-	assigned map[ast.Expression]string // names that literals are assigned to
-	skipped  map[ast.Expression]bool   // expressions without facts of their own: parts of longer names, and compared literals
+	assigned map[ast.Expression]string // name to which each literal is assigned
+	// Expressions that are not analysed by themselves: parts of longer names, and compared literals.
+	skipped map[ast.Expression]bool
 }
 
 func (s *script) note(at file.Idx, kind runtimes.FactKind, name string, with map[string]string) {
@@ -107,7 +108,7 @@ func (s *script) list() {
 	gaps.Walk(s.tree, s.look)
 }
 
-// inner returns the callee of (0, f).
+// inner returns f for a callee of the form (0, f).
 func inner(e ast.Expression) ast.Expression {
 	switch n := e.(type) {
 	case *ast.SequenceExpression:
@@ -187,7 +188,7 @@ func (s *script) bind() {
 	}
 }
 
-// wrapper returns the function that the conversion puts around the file, nil if there is none.
+// wrapper returns the function with which the conversion wraps the file, or nil if there is none.
 func (s *script) wrapper() *ast.FunctionLiteral {
 	if len(s.tree.Body) == 0 {
 		return nil
@@ -220,7 +221,7 @@ func (s *script) declare(target any) {
 	}
 }
 
-// alias records the full name of a value as the meaning of the names in target, if the full name is known.
+// alias records that the names in target stand for a value, if the full name of the value is known.
 func (s *script) alias(target any, value ast.Expression) {
 	if value == nil {
 		return
@@ -252,7 +253,7 @@ func (s *script) alias(target any, value ast.Expression) {
 	}
 }
 
-// join returns the full name of a member. It leaves out the global object and the name of the default export.
+// join returns the full name of a member. It omits the global object and the name of the default export.
 func join(base, member string) string {
 	switch base {
 	case "globalThis", "global", "window", "self":
@@ -272,12 +273,12 @@ func (s *script) qualified(e ast.Expression) string {
 		if full := s.names[name]; full != "" || s.own[name] || s.declared[name] {
 			return full
 		}
-		return name // a global
+		return name // the name is a global
 	case *ast.DotExpression:
 		if base := s.qualified(n.Left); base != "" {
 			return join(base, n.Identifier.Name.String())
 		}
-		if n.Identifier.Name == "constructor" { // the constructor of a function is Function
+		if n.Identifier.Name == "constructor" { // the constructor of any function is Function
 			if inside, ok := n.Left.(*ast.DotExpression); ok && inside.Identifier.Name == "constructor" {
 				return "Function"
 			}
@@ -328,8 +329,8 @@ func isFunction(e ast.Expression) bool {
 	return false
 }
 
-// result returns the full name of the value of a call: a module from require, or a function that a helper returns
-// unchanged. It returns "" if it is not known.
+// result returns the full name of the value that a call returns: a module from require, or a function that a helper
+// returns unchanged. It returns "" if the name is not known.
 func (s *script) result(n *ast.CallExpression) string {
 	callee := inner(n.Callee)
 	if id, ok := callee.(*ast.Identifier); ok {
@@ -360,7 +361,7 @@ func (s *script) result(n *ast.CallExpression) string {
 	return ""
 }
 
-// text returns the value of a string expression that is known without running the program.
+// text returns the value of a string expression if it is known without running the program.
 func (s *script) text(e ast.Expression) (string, bool) {
 	switch n := e.(type) {
 	case *ast.StringLiteral:
@@ -379,7 +380,7 @@ func (s *script) text(e ast.Expression) (string, bool) {
 	return "", false
 }
 
-// literal describes an argument: its value, the full name of a function, or ? if neither is known.
+// literal describes an argument by its value or by the full name of a function. If neither is known, it returns ?.
 func (s *script) literal(e ast.Expression) string {
 	if text, ok := s.text(e); ok {
 		return short(text)
@@ -391,7 +392,7 @@ func (s *script) literal(e ast.Expression) string {
 		return short(n.Literal)
 	case *ast.NullLiteral:
 		return "null"
-	case *ast.UnaryExpression: // esbuild writes !0 and !1
+	case *ast.UnaryExpression: // esbuild writes true and false as !0 and !1
 		if number, ok := n.Operand.(*ast.NumberLiteral); ok && n.Operator == token.NOT {
 			return strconv.FormatBool(number.Literal == "0")
 		}
@@ -419,7 +420,8 @@ func short(text string) string {
 	return text
 }
 
-// given describes the arguments of a call, by position. Properties of object literals among them are described by name.
+// given describes the arguments of a call. The key is the position of the argument. For an object literal, it describes
+// the properties, with their names as keys.
 func (s *script) given(arguments []ast.Expression) map[string]string {
 	with := map[string]string{}
 	for at, argument := range arguments[:min(len(arguments), 8)] {
@@ -483,8 +485,8 @@ func (s *script) look(node any) {
 	}
 }
 
-// member adds facts about a member expression: a read of the environment, an attribute that exposes the engine, or a
-// function that is passed to another.
+// member adds facts about a member expression: a read of the environment, an attribute that gives access to the engine,
+// or a function that is used without calling it.
 func (s *script) member(n ast.Expression, name string, at file.Idx) {
 	full := s.qualified(n)
 	if name == "__proto__" || name == "caller" && full != "" {
@@ -617,8 +619,8 @@ func (s *script) literalOrTrue(test ast.Expression) string {
 	return s.literal(test)
 }
 
-// leaves reports whether the body of a loop may leave the loop or pause. It also returns true for a break of an inner
-// loop.
+// leaves reports whether the body of a loop may leave the loop or pause. It does not tell loops apart: it also returns
+// true for a break of an inner loop.
 func (s *script) leaves(body reflect.Value) bool {
 	found := false
 	gaps.WalkFrom(body, func(node any) {

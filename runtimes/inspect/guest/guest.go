@@ -26,21 +26,23 @@ type Job struct {
 	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
-	Facts      bool              `json:"facts,omitempty"`    // list facts instead of checking
+	Facts      bool              `json:"facts,omitempty"`    // list facts instead of checking the program
 	Unpacked   bool              `json:"unpacked,omitempty"` // imports of packages are not checked
 	Indent     uint              `json:"indent,omitempty"`   // if above 0, format the entrypoint with this number of spaces per level instead of checking it
 }
 
 // Report is the output of a job.
 type Report struct {
-	Errors   []fault.Detail      `json:"errors,omitempty"`
-	Gaps     []fault.Detail      `json:"gaps,omitempty"` // JavaScript for engines other than goja: features that goja lacks
-	Warnings []fault.Detail      `json:"warnings,omitempty"`
-	Names    map[string][]string `json:"names,omitempty"` // Python: names bound at the top level of each entrypoint, * if there may be any
-	Module   *runtimes.Module    `json:"module,omitempty"`
-	Text     string              `json:"text,omitempty"` // formatted text
-	Facts    []runtimes.Fact     `json:"facts,omitempty"`
-	Cut      int                 `json:"cut,omitempty"` // number of facts that are left out
+	Errors []fault.Detail `json:"errors,omitempty"`
+	// For JavaScript and engines other than goja: features that goja lacks.
+	Gaps     []fault.Detail `json:"gaps,omitempty"`
+	Warnings []fault.Detail `json:"warnings,omitempty"`
+	// For Python: names bound at the top level of each entrypoint; * means that other names may be bound too.
+	Names  map[string][]string `json:"names,omitempty"`
+	Module *runtimes.Module    `json:"module,omitempty"`
+	Text   string              `json:"text,omitempty"` // formatted text
+	Facts  []runtimes.Fact     `json:"facts,omitempty"`
+	Cut    int                 `json:"cut,omitempty"` // number of facts that are left out
 }
 
 // maxStack is the maximum size of a stack in bytes. A parser with unlimited recursion reaches it early, and crashes
@@ -61,7 +63,7 @@ func Serve(conn net.Conn) error {
 			return err
 		}
 		if kind != frames.Job {
-			continue // an interrupt that arrived late; parsers cannot be interrupted anyway
+			continue // ignores an interrupt that arrived late, because parsers cannot be interrupted
 		}
 		var job Job
 		if err := json.Unmarshal(payload, &job); err != nil {

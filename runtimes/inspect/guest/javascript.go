@@ -38,7 +38,7 @@ func javascript(job Job) Report {
 	return report
 }
 
-// without returns the details at positions for which others has no detail.
+// without returns those details whose position does not occur in others.
 func without(details, others []fault.Detail) []fault.Detail {
 	return slices.DeleteFunc(slices.Clone(details), func(d fault.Detail) bool {
 		return slices.ContainsFunc(others, func(o fault.Detail) bool {
@@ -47,8 +47,8 @@ func without(details, others []fault.Detail) []fault.Detail {
 	})
 }
 
-// forGoja bundles and compiles a source as for a run in goja. The report lists features that goja lacks. missing lists
-// features that no engine has.
+// forGoja bundles and compiles a source as for a run in goja. The report lists features that only goja lacks. missing
+// lists features that no engine has.
 func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	program, problems := bundle.Build(source)
 	if len(problems) > 0 {
@@ -78,8 +78,9 @@ func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	return report, missing
 }
 
-// hasMain reports whether a bundled program declares the main that it passes to the hook, in the same block as that
-// call. esbuild renames other declarations, so the name in the call can refer to nothing else.
+// hasMain reports whether a bundled program declares the main that it passes to the hook. The declaration must be in
+// the same block as the call of the hook. esbuild renames other declarations, so the name in the call cannot refer to
+// them.
 func hasMain(tree *ast.Program) bool {
 	found := false
 	gaps.Walk(tree, func(node any) {
@@ -102,7 +103,7 @@ func hasMain(tree *ast.Program) bool {
 }
 
 // handedOver returns the name that a statement of the form `hook(typeof main === "undefined" ? void 0 : main)` passes
-// to the hook, "" if there is no such statement.
+// to the hook. It returns "" for other statements.
 func handedOver(body []ast.Statement) string {
 	for _, statement := range body {
 		expression, ok := statement.(*ast.ExpressionStatement)

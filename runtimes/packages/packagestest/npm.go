@@ -21,7 +21,7 @@ import (
 // Tarball describes an npm package. Bytes makes its tarball.
 type Tarball struct {
 	Name, Version string
-	Files         map[string]string // package.json is added
+	Files         map[string]string // content by path; package.json is added
 	Dependencies  map[string]string
 	Manifest      map[string]any // further fields of package.json
 	Headers       []tar.Header   // headers of tar entries without content, written unchanged
@@ -106,7 +106,8 @@ func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 	listed := map[string]any{}
 	for _, p := range versions {
-		tarball := path.Base(name) + "-" + p.Version + ".tgz" // npm's usual name: some clients derive it from name and version
+		// The usual file name of npm, because some clients derive it from name and version.
+		tarball := path.Base(name) + "-" + p.Version + ".tgz"
 		if archived && file == tarball {
 			i.Downloads.Add(1)
 			_, _ = w.Write(p.content)
@@ -123,8 +124,8 @@ func (i *Index) serveNPM(w http.ResponseWriter, r *http.Request, rest string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"name": name, "versions": listed, "dist-tags": map[string]string{"latest": versions[len(versions)-1].Version}})
 }
 
-// Installed returns an npm package of the repository's Node modules with its scripts. It skips the test if the package is
-// not installed.
+// Installed returns an npm package, with its scripts, from the repository's node_modules. If the package is not
+// installed, it skips the test.
 func Installed(tb testing.TB, name string) Tarball {
 	tb.Helper()
 	root, err := os.Getwd()

@@ -21,12 +21,14 @@ import (
 	"time"
 )
 
-// UV returns the path of uv. If uv is not installed, it skips the test, or fails it if CI is set to true.
+// UV returns the path of uv. If uv is not installed, UV skips the test. If the environment variable CI is true, it
+// fails the test instead.
 func UV(tb testing.TB) string {
 	tb.Helper()
 	paths := []string{"/usr/bin/uv", "/usr/local/bin/uv"}
 	if cache, err := os.UserCacheDir(); err == nil {
-		found, _ := filepath.Glob(filepath.Join(cache, "atelier", "uv-*", "uv")) // the pattern is valid
+		// Cannot fail, because the pattern is valid.
+		found, _ := filepath.Glob(filepath.Join(cache, "atelier", "uv-*", "uv"))
 		paths = append(paths, found...)
 	}
 	for _, path := range paths {
@@ -41,14 +43,15 @@ func UV(tb testing.TB) string {
 	return ""
 }
 
-// Dir returns a temporary directory that the users of sandboxes can enter. They cannot enter the one of testing.TB.TempDir.
+// Dir returns a temporary directory that the users of sandboxes can enter. They cannot enter the directory of
+// testing.TB.TempDir.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "atelier-packages-")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // a leftover in the directory of temporary files
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // if the removal fails, only temporary files remain
 	if err := os.Chmod(dir, 0o755); err != nil {
 		tb.Fatal(err)
 	}
@@ -61,9 +64,9 @@ type Wheel struct {
 	Files         map[string]string
 	Requires      []string
 	License       string
-	Claims        string // name in the metadata, "" for the real one
-	ClaimsVersion string // version in the metadata, "" for the real one
-	Tag           string // py3-none-any by default
+	Claims        string // wrong name for the metadata; "": the correct name
+	ClaimsVersion string // wrong version for the metadata; "": the correct version
+	Tag           string // tag in the file name; default py3-none-any
 	// Members are added to the archive unchanged, after Files.
 	Members []Member
 }
@@ -146,17 +149,17 @@ func (w Wheel) metadata() string {
 // Index is a package index on loopback.
 type Index struct {
 	*httptest.Server
-	Downloads atomic.Int64 // archives that were sent
+	Downloads atomic.Int64 // number of archives that were sent
 
 	mu    sync.Mutex
-	auth  string                     // header that requests need, "" for none
-	files map[string]map[string]file // project → name of the file
-	npm   map[string][]Tarball       // by name
+	auth  string                     // value of the header Authorization that requests need; "" for none
+	files map[string]map[string]file // keys: project, name of the file
+	npm   map[string][]Tarball       // key: name
 }
 
 type file struct {
 	content []byte
-	digest  string // SHA-256 that the index announces, "" for the real one
+	digest  string // SHA-256 that the index announces; "": the correct one
 	serve   http.HandlerFunc
 }
 
@@ -171,7 +174,7 @@ func NewIndex(tb testing.TB, wheels ...Wheel) *Index {
 	return i
 }
 
-// Require makes the index refuse requests whose Authorization header is not header, such as Bearer TOKEN.
+// Require makes the index refuse requests unless their Authorization header equals header, for example "Bearer TOKEN".
 func (i *Index) Require(header string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -187,7 +190,7 @@ func (i *Index) Add(tb testing.TB, wheel Wheel) {
 	i.AddFile(wheel.Name, wheel.Filename(), wheel.Bytes(tb), "")
 }
 
-// AddFile publishes any file. digest is the SHA-256 that the index announces, "" for the real one.
+// AddFile publishes any file. digest is the SHA-256 that the index announces; "" stands for the correct one.
 func (i *Index) AddFile(project, name string, content []byte, digest string) {
 	i.put(project, name, file{content: content, digest: digest})
 }

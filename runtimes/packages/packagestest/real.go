@@ -14,14 +14,15 @@ import (
 	"testing"
 )
 
-// Folder returns the folder with real packages that scripts/packages.sh downloads. If it is missing, Folder skips the test,
-// or fails it if CI is set to true.
+// Folder returns the folder with the real packages that scripts/packages.sh downloads. If the folder is missing, Folder
+// skips the test. If the environment variable CI is true, it fails the test instead.
 func Folder(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("ATELIER_TEST_PACKAGES")
 	if dir == "" {
 		if cache, err := os.UserCacheDir(); err == nil {
-			found, _ := filepath.Glob(filepath.Join(cache, "atelier", "packages-*", "complete")) // the pattern is valid
+			// Cannot fail, because the pattern is valid.
+			found, _ := filepath.Glob(filepath.Join(cache, "atelier", "packages-*", "complete"))
 			for _, mark := range found {
 				dir = filepath.Dir(mark)
 			}
@@ -37,7 +38,7 @@ func Folder(tb testing.TB) string {
 	return ""
 }
 
-// Open serves an index without packages until it is closed.
+// Open starts an index without packages. The caller must close it.
 func Open() *Index {
 	i := &Index{files: map[string]map[string]file{}, npm: map[string][]Tarball{}}
 	i.Server = httptest.NewServer(i)

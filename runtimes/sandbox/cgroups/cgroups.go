@@ -70,8 +70,8 @@ func Unusable() *Tree {
 	return &Tree{mode: None, bases: map[string]string{}, missing: []string{unusable}}
 }
 
-// ownName returns a directory name that no other tree has or had. A process ID alone would not be unique, because the
-// kernel reuses it.
+// ownName returns a directory name that is unique among all trees, including those of ended processes. A process ID
+// alone would not be unique, because the kernel reuses process IDs.
 func ownName() (string, error) {
 	started, err := startTime(os.Getpid())
 	return fmt.Sprintf("%s%d-%d-%08x", prefix, os.Getpid(), started, rand.Uint32()), err
@@ -97,14 +97,15 @@ func version1(all []hierarchy) map[string]string {
 func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 	t.mode = V1
 	for _, h := range all {
-		// Every group but the root has the kill file, so check a group of ours.
+		// Every group but the root has the file cgroup.kill, so check our own group.
 		if h.unified && writable(h.dir) {
 			dir := filepath.Join(h.dir, name)
 			if os.Mkdir(dir, 0o755) == nil {
 				if exists(filepath.Join(dir, "cgroup.kill")) {
 					sweep(h.dir)
 					t.mode, t.bases["unified"] = Hybrid, dir
-					delete(parents, "freezer") // not needed to kill processes if cgroup.kill exists, and each hierarchy costs time
+					// The hierarchy is not needed to kill processes if cgroup.kill exists, and each hierarchy costs time.
+					delete(parents, "freezer")
 				} else {
 					_ = os.Remove(dir)
 				}
@@ -180,7 +181,7 @@ func enable(dir string) error {
 	if err := write(dir, "cgroup.subtree_control", "+memory +pids"); err != nil {
 		return err
 	}
-	_ = write(dir, "cgroup.subtree_control", "+cpu") // optional: CPU time is counted without it too
+	_ = write(dir, "cgroup.subtree_control", "+cpu") // optional, because CPU time is counted without this controller too
 	return nil
 }
 
@@ -190,8 +191,9 @@ func (t *Tree) Mode() Mode { return t.mode }
 // Descriptors returns the number of files that Group.Descriptors opens for a group made by Child.
 func (t *Tree) Descriptors() int { return len(t.limiting()) }
 
-// limiting returns the hierarchies that a child needs. All processes of a child die with its process 1, so hierarchies
-// that are only used to kill processes are left out. Joining one of version 2 would also lock all groups of the host.
+// limiting returns the hierarchies that a child joins. It omits hierarchies that are only used to kill processes,
+// because all processes of a child die with its process 1. Joining a group of version 2 would also lock all groups of
+// the host.
 func (t *Tree) limiting() map[string]string {
 	if t.mode == V2 {
 		return t.bases
@@ -202,7 +204,7 @@ func (t *Tree) limiting() map[string]string {
 	return limiting
 }
 
-// Missing returns sentences about the features that the host does not permit.
+// Missing returns sentences about the features that the host does not provide.
 func (t *Tree) Missing() []string { return t.missing }
 
 // New creates a group for one process tree. It returns nil in mode None.
@@ -245,7 +247,7 @@ func (t *Tree) Close() error {
 	return all
 }
 
-// sweep removes the directories of dead servers, and kills processes left in them.
+// sweep removes the directories of dead servers and kills the processes that are left in them.
 func sweep(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

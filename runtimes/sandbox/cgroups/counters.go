@@ -12,7 +12,7 @@ import (
 // counter is a file that contains a number, or lines of "name number".
 type counter struct {
 	dir, file string
-	name      []byte // name of the line, nil if the file holds only a number
+	name      []byte // name at the start of the line; nil if the file contains only a number
 }
 
 // Indexes of a group's counters.
@@ -21,7 +21,7 @@ const (
 	countMemory
 	countPeak
 	countKills
-	countFull // how often the memory limit was reached; only with version 2
+	countFull // how often the memory limit was reached; exists only in version 2
 	countPids
 	countHits
 	counterCount
@@ -33,7 +33,7 @@ type counters struct {
 	of [counterCount]counter
 
 	mu     sync.Mutex
-	open   [counterCount]int // file descriptors plus 1, 0 if not open; an os.File would read once more
+	open   [counterCount]int // file descriptors plus 1; 0 if not open; an os.File would need one more read
 	closed bool
 }
 
@@ -89,7 +89,9 @@ func (c *counters) file(at int) (int, bool) {
 	if c.open[at] == 0 && !c.closed && of.dir != "" {
 		path := filepath.Join(of.dir, of.file)
 		fd, err := -1, error(nil)
-		if at == countPeak { // opened for writing: writing resets the peak, in version 2 only for reads of the same descriptor
+		// Opened for writing, because a write resets the peak; in version 2 the new peak is visible only through the same
+		// descriptor.
+		if at == countPeak {
 			fd, err = unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 		}
 		if fd < 0 {
@@ -114,7 +116,8 @@ func (c *counters) close() {
 	}
 }
 
-// numberIn returns the number in text, or in the line of text that starts with name. It returns 0 if there is none.
+// numberIn returns the number in text, or the number in the line of text that starts with name. It returns 0 if there
+// is none.
 func numberIn(text, name []byte) int64 {
 	if name != nil {
 		for {

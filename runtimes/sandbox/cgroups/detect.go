@@ -133,7 +133,7 @@ func detect(process string) ([]hierarchy, error) {
 // writable reports whether this process may create groups in dir.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
-// has reports whether a space-separated file contains a word.
+// has reports whether a file contains a word. Words in the file are separated by spaces.
 func has(file, word string) bool {
 	text, err := os.ReadFile(file)
 	return err == nil && slices.Contains(strings.Fields(string(text)), word)

@@ -19,7 +19,7 @@ import (
 // Group is the control group of one process tree. Its methods may be called from any goroutine.
 type Group struct {
 	v2       bool
-	dirs     map[string]string // keys as in Tree.bases
+	dirs     map[string]string // same keys as in Tree.bases
 	counters counters
 
 	mu     sync.Mutex
@@ -43,13 +43,13 @@ func newGroup(v2 bool, dirs map[string]string) *Group {
 type Stats struct {
 	CPU      time.Duration
 	Memory   int64 // current bytes
-	Peak     int64 // bytes, since ResetPeak
+	Peak     int64 // peak bytes since ResetPeak
 	OOMKills int64 // processes that the kernel killed because this group, a parent group or the host had no free memory
 	// LimitHits counts how often this group's own memory limit was reached. If it is 0, an OOM kill was caused by a parent
 	// group or the host. It is read only if OOMKills is not 0.
 	LimitHits int64
 	Pids      int64 // current number of processes and threads
-	PidsHits  int64 // forks refused because of the process limit
+	PidsHits  int64 // number of forks that were refused because of the process limit
 }
 
 func (g *Group) dir(controller string) string {
@@ -60,7 +60,7 @@ func (g *Group) dir(controller string) string {
 }
 
 // Join moves a process with all its threads into the group. Processes that it starts later are in the group too. Memory
-// that it already uses is not counted for the group.
+// that it used before is not counted for the group.
 func (g *Group) Join(pid int) error {
 	for _, dir := range g.dirs {
 		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
@@ -160,8 +160,8 @@ func (g *Group) limitHits() int64 {
 	return 0
 }
 
-// chargedAtOnce is an upper bound of the memory, in bytes, that the kernel charges to a group in one step. The peak can be
-// that much lower than the limit when the limit is reached.
+// chargedAtOnce is an upper bound of the memory, in bytes, that the kernel charges to a group in one step. When the
+// limit is reached, the peak can be lower than the limit by this amount.
 const chargedAtOnce = 1 << 20
 
 // CPU returns the processor time used so far.
@@ -190,8 +190,8 @@ func (g *Group) Kill() {
 	}
 }
 
-// killMembers kills the processes of a version 1 group. If possible, it freezes the group first, so that they cannot fork
-// meanwhile.
+// killMembers kills the processes of a version 1 group. If possible, it first freezes the group, so that the processes
+// cannot fork while they are killed.
 func killMembers(dir string) {
 	if write(dir, "cgroup.kill", "1") == nil {
 		return

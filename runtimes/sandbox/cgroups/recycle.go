@@ -57,8 +57,8 @@ func (f *free) drain() error {
 	return all
 }
 
-// Retire makes a group of Child available for reuse. Its processes must be dead. A group is removed instead if its counters
-// cannot be reset or if it reached a limit.
+// Retire makes a group of Child available for reuse. The processes of the group must be dead. If the counters of the
+// group cannot be reset, or if the group reached a limit, Retire removes it instead.
 func (t *Tree) Retire(g *Group) error {
 	if g.renew() && t.free.give(g) {
 		return nil

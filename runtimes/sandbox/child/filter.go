@@ -26,7 +26,8 @@ func Halved(config wire.Setup) (wire.Halves, error) {
 // set-up.
 func installFilter(config wire.Setup) error {
 	if len(config.Seccomp) == 0 || config.Launcher {
-		return nil // Options.AllowWeak permits no filter, or this is a launcher, whose children install their filter themselves
+		// No filter: Options.AllowWeak permits that, or this is a launcher, whose children install their filter themselves.
+		return nil
 	}
 	length := len(config.Seccomp) / seccomp.InstructionSize
 	if len(config.Seccomp)%seccomp.InstructionSize != 0 || length > seccomp.MaxInstructions {
@@ -46,8 +47,9 @@ func installFilter(config wire.Setup) error {
 	return nil
 }
 
-// spareThreads is the number of threads created before programs run. Go aborts if it cannot create a thread that it
-// needs, for example while a program has used up the process limit. With spare threads it seldom needs a new one then.
+// spareThreads is the number of threads created before programs run. Go aborts if it needs a thread and cannot create
+// one, for example because a program has used up the process limit. With spare threads Go seldom needs a new thread at
+// that time.
 const spareThreads = 6
 
 // warmThreads makes the Go runtime create spareThreads threads, by locking that many goroutines to threads at the same

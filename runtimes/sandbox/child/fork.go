@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe" // also needed for linkname
+	"unsafe" // the package unsafe is also needed for linkname
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +21,7 @@ import (
 type SyscallProgram struct {
 	calls   []call
 	failure failure
-	kept    [][]byte // references to the memory that calls point to, so that it is not collected
+	kept    [][]byte // references to the memory that calls point to, so that the garbage collector does not free it
 	Path    []byte   // memory where the program's path must be stored, see MapPath; nil for any memory
 }
 

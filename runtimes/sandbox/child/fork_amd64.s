@@ -77,7 +77,7 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	MOVL $317, AX          // seccomp
 	SYSCALL
 	TESTQ AX, AX
-	JNE  leave             // no child may have half a filter
+	JNE  leave             // exit: no child may have only half of its filter
 
 order:
 	MOVQ loopMemory_space(BX), AX
@@ -133,7 +133,7 @@ barren:
 
 answered:
 	TESTQ AX, AX
-	JLT  leave             // the launcher would wait forever
+	JLT  leave             // exit: otherwise the launcher would wait without end
 	MOVQ loopMemory_first(BX), DI
 	MOVL $0xffffffff, SI
 	XORL DX, DX

@@ -71,7 +71,7 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	MOVD $0, R1
 	MOVD $277, R8          // seccomp
 	SVC
-	CBNZ R0, leave         // no child may have half a filter
+	CBNZ R0, leave         // exit: no child may have only half of its filter
 
 order:
 	MOVD loopMemory_space(R22), R6
@@ -129,7 +129,7 @@ barren:
 	SVC
 
 answered:
-	TBNZ $63, R0, leave    // the launcher would wait forever
+	TBNZ $63, R0, leave    // exit: otherwise the launcher would wait without end
 	MOVD loopMemory_first(R22), R0
 	MOVD $0xffffffff, R1
 	MOVD $0, R2

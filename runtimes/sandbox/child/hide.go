@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hide mounts something unreadable over each private file and directory in the new root. A file is covered by a device
-// node on a mount with nodev, which no program can open. A path that was removed meanwhile is skipped.
+// hide makes each private file and directory in the new root unreadable. It covers the path with a device node on a
+// mount with nodev, which no program can open. A path that was removed meanwhile is skipped.
 func hide(paths []string) error {
 	for _, name := range paths {
 		name = relative(name)

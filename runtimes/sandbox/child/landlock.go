@@ -33,7 +33,8 @@ const (
 // TCP is not restricted for programs. Their network namespace is empty, and "network is unreachable" is a clearer error
 // than "permission denied".
 func landlock(config wire.Setup) error {
-	if config.Landlock == 0 || config.Launcher { // landlock would forbid a launcher to mount; its children get their own rules
+	// Not in a launcher: landlock would forbid its mounts; its children get their own rules.
+	if config.Landlock == 0 || config.Launcher {
 		return nil
 	}
 	attr := RulesFor(config)
@@ -103,7 +104,7 @@ func allowProgram(rules int, config wire.Setup, handled uint64) error {
 }
 
 // Without returns the access rights without the right to execute if the set-up lists the executable files. The kernel
-// checks that right for a program and for its loader, not for the libraries that the loader maps.
+// checks the right to execute for a program and for its loader, but not for the libraries that the loader maps.
 func Without(config wire.Setup, access uint64) uint64 {
 	if len(config.Execute) > 0 {
 		return access &^ unix.LANDLOCK_ACCESS_FS_EXECUTE

@@ -16,8 +16,9 @@ import (
 // are valid in the fork server. An order overwrites the fields at its end. The first two pages contain the fields that the
 // loop writes, the following pages those that it only reads.
 type loopMemory struct {
-	control  uintptr                              // the socket of orders
-	first    uintptr                              // number of the first descriptor of an order; the others follow it
+	control uintptr // the socket of orders
+	// Number of the first descriptor of an order; the others have the numbers after it.
+	first    uintptr
 	length   uintptr                              // length of an order in bytes
 	space    uintptr                              // bytes that an order's descriptors take up in a message
 	filter   uintptr                              // struct sock_fprog that the loop installs before its first order, 0 for none
@@ -53,7 +54,8 @@ type forkNotice struct {
 	pid int64
 }
 
-// MaxCalls is more than any syscall program has. maxLoopMemory is the number of bytes that a fork server reserves.
+// MaxCalls is an upper bound of the number of calls in a syscall program. maxLoopMemory is the number of bytes that a
+// fork server reserves for the loop.
 const (
 	MaxCalls      = 112
 	maxLoopMemory = 64 << 10
@@ -62,9 +64,9 @@ const (
 // endOfCalls marks the end of the calls, in place of a call number. The child then returns to the caller of the loop.
 const endOfCalls = ^uintptr(0)
 
-// LoopPlace contains the address of the memory reserved for the loop, the descriptor of the socket for orders, and the
-// addresses of libc's thread ID and of the interpreter's random state. A fork server reports it. An address of 0 means
-// that there is none.
+// LoopPlace is reported by a fork server. It contains the address of the memory reserved for the loop, the descriptor
+// of the socket for orders, and the addresses of libc's thread ID and of the interpreter's random state. An address of
+// 0 means that there is no such memory.
 type LoopPlace struct {
 	Memory  uintptr `json:"memory"`
 	Control int     `json:"control"`
@@ -99,7 +101,7 @@ type LoopImage struct {
 }
 
 // NewLoopImage returns the loop memory for a sequence of steps. It adds both parts of the filter, and no other function
-// adds one. So a child never has its part of the filter without the part of the fork server.
+// adds them. So a child can never have its part of the filter without the part of the fork server.
 func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []string) (*LoopImage, error) {
 	if err := filter.Check(); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func NewLoopImage(place LoopPlace, sequence []Step, filter wire.Halves, names []
 		d.rest = append(d.rest, call{trap: unix.SYS_GETRANDOM, args: [6]uintptr{place.Random, randomSize}, least: randomSize})
 	}
 	d.rest = append(d.rest, []call{
-		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // makes its /proc its own again
+		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // a dumpable process owns its files in /proc again
 		{trap: unix.SYS_WRITE, args: [6]uintptr{wire.SyncFD, memory.keep([]byte{ReportReady}), 1}, least: 1},
 		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{wire.ChannelFD + 1, ^uintptr(0)}}, // closes the descriptors of the set-up
 		{trap: endOfCalls},

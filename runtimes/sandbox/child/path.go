@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// MapPath maps the page at seccomp.ProgramPath. FilterAlone allows execve only if the path argument is at that address. A
-// child shares the launcher's memory, and so this page, until it executes its program. The program then has its own
-// memory, and the filter forbids mapping that page again. So it cannot execute another program.
+// MapPath maps the page at seccomp.ProgramPath. FilterAlone allows execve only if the path argument is at that address.
+// A child shares the launcher's memory, and so this page, until it executes its program. The program then has its own
+// memory, and the filter forbids mapping that page again. So the program cannot execute another program.
 //
 // On arm64, Go by default links programs to this address. The Makefile adds -buildmode=pie to keep it free.
 func MapPath() ([]byte, error) {

@@ -34,7 +34,7 @@ type rlimit struct {
 // raising them would fail.
 func rlimits(config wire.Setup) []rlimit {
 	limits := []rlimit{
-		{unix.RLIMIT_CORE, 1, 1}, // 0 would not stop a core_pattern pipe helper on the host, 1 byte does
+		{unix.RLIMIT_CORE, 1, 1}, // 1 byte prevents a helper program in core_pattern of the host from starting; 0 does not
 		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
 		{unix.RLIMIT_STACK, softStack, maxStack},
 		{unix.RLIMIT_MEMLOCK, maxLocked, maxLocked},
@@ -44,7 +44,7 @@ func rlimits(config wire.Setup) []rlimit {
 		{unix.RLIMIT_NICE, 0, 0},
 		{unix.RLIMIT_NPROC, config.Tasks, config.Tasks},
 	}
-	if !config.Launcher { // its children have their own disks
+	if !config.Launcher { // not for a launcher, because its children have their own disks
 		limits = append(limits, rlimit{unix.RLIMIT_FSIZE, uint64(config.Disk), uint64(config.Disk)})
 	}
 	for i := range limits {
@@ -75,7 +75,7 @@ func setLimits(config wire.Setup) error {
 func ForgetCapabilities() error {
 	for capability := uintptr(0); ; capability++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
-			return nil // the kernel has no more capabilities
+			return nil // the kernel has no capability with this number, so all are done
 		}
 		if err := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); err != nil {
 			return fmt.Errorf("drop capability %d: %w", capability, err)
@@ -119,9 +119,9 @@ func dropCapabilities() error {
 // hideGroups creates a cgroup namespace, so that the process sees its own control group as the root and no other group.
 func hideGroups(wire.Setup) error { return everyThread(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0) }
 
-// mapProjectIDs writes the project id map of this user namespace. Any process may write the map, but only once. A
-// launcher's children share the namespace, so without this a child could use the map to pass data to other children. If
-// the parent namespace has no such map, the kernel refuses every write, and none is needed.
+// mapProjectIDs writes the project ID map of this user namespace. Any process may write the map, but only once. The
+// children of a launcher share the namespace. If the map were not written, a child could use it to pass data to other
+// children. If the parent namespace has no such map, the kernel refuses every write, so no child can write it either.
 func mapProjectIDs(wire.Setup) error {
 	err := os.WriteFile("/proc/self/projid_map", []byte("0 0 1\n"), 0)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, fs.ErrNotExist) {

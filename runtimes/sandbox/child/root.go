@@ -96,7 +96,7 @@ func enterEmptyRoot() error {
 // fillRoot creates the contents of a program's root.
 func fillRoot(config wire.Setup, trees []tree) error {
 	switch {
-	case config.Launcher: // each child has its own disk
+	case config.Launcher: // not for a launcher, because each child has its own disk
 		for _, path := range []string{wire.WorkDir, wire.TempDir, wire.SharedDir} {
 			if err := os.MkdirAll(relative(path), 0o755); err != nil {
 				return err
@@ -147,7 +147,7 @@ func putTree(t tree) error {
 	return unix.Close(t.fd)
 }
 
-// put creates the parent directories of path in the new root, then calls what with the relative path.
+// put creates the parent directories of path in the new root. Then it calls what with the path relative to the root.
 func put(path string, what func(path string) error) error {
 	path = relative(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -191,7 +191,8 @@ const (
 	procOptions = "hidepid=2,subset=pid"
 )
 
-// addProc mounts a /proc with only the process directories of this jail: no /proc/sys, no keys, no kernel files.
+// addProc mounts a /proc that shows only the process directories of this jail. It does not show /proc/sys, keys and
+// files of the kernel.
 func addProc() error {
 	if err := os.Mkdir("proc", 0o755); err != nil {
 		return err
@@ -225,7 +226,7 @@ func leaveOldRoot(config wire.Setup) error {
 
 func relative(path string) string { return strings.TrimPrefix(filepath.Clean(path), "/") }
 
-// Limits of the root, which holds only directories, small files and links.
+// Limits of the root, which contains only directories, small files and links.
 const (
 	rootInodes = 512
 	rootSize   = 1 << 20

@@ -35,7 +35,7 @@ const (
 	argNumber argKind = iota
 	argMemory         // the address of bytes
 	argFilter         // the address of a seccomp program of these instructions
-	argFD             // a descriptor of the child, by its name
+	argFD             // the descriptor of the child that has this name
 	argUser           // the user of the child
 )
 
@@ -107,7 +107,8 @@ func Steps(config wire.Setup, groups int) []Step {
 	for _, limit := range rlimits(config) {
 		then(do("limits", unix.SYS_PRLIMIT64, number(0), number(limit.resource), raw(limit.bytes()), number(0)))
 	}
-	if config.Users > 1 { // an ordinary user may not do this; the namespace then has one user and no additional groups
+	// An ordinary user may not do this, and does not need it: the namespace then has one user and no additional groups.
+	if config.Users > 1 {
 		then(do("groups", unix.SYS_SETGROUPS, number(0), number(0)))
 	}
 	user := arg{kind: argUser}
@@ -138,8 +139,8 @@ func Steps(config wire.Setup, groups int) []Step {
 	return sequence
 }
 
-// Filtered appends a step that installs the filter. It must be the last one: afterwards the child may make only the calls
-// of a program. If code is empty, no step is added.
+// Filtered appends a step that installs the filter. The step must be the last one, because afterwards the child may
+// make only the calls of a program. If code is empty, Filtered adds no step.
 func Filtered(sequence []Step, code []byte) []Step {
 	if len(code) == 0 {
 		return sequence
@@ -186,7 +187,7 @@ func (h *Heap) keep(value []byte) uintptr {
 type Plan struct {
 	Steps  []Step
 	calls  []call
-	memory memory // holds the data that calls point to
+	memory memory // memory of the data that calls point to
 	moved  int    // index of the step that moves the sync descriptor to number SyncFD
 }
 
@@ -219,7 +220,7 @@ func (p *Plan) constant(a arg) uintptr {
 	}
 }
 
-// keepFilter stores a struct sock_fprog at a fixed place and returns its address.
+// keepFilter stores a struct sock_fprog at an address that does not change, and returns the address.
 func keepFilter(memory memory, code []byte) uintptr {
 	program := binary.NativeEndian.AppendUint64(nil, uint64(len(code)/seccomp.InstructionSize))
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))

@@ -28,11 +28,12 @@ type Child struct {
 	disk    int
 	work    *os.Root
 
-	stdout, stderr, channel int // the launcher's ends, non-blocking
+	stdout, stderr, channel int // the launcher's ends of the pipes and of the channel, which do not block
 	sync                    *os.File
-	syscallProgram          *child.SyscallProgram // nil if forked; the child reads it until it executes the program
+	// Nil for a fork; otherwise the child reads it until it executes the program.
+	syscallProgram *child.SyscallProgram
 
-	leave   func() // returns the child's network namespace to the pool; nil if it has none from the pool
+	leave   func() // returns the child's network namespace to the pool; nil if the namespace is not from the pool
 	network int    // listening socket at ProxyAddress in the child's namespace, -1 if there is none
 
 	pid    int
@@ -42,7 +43,8 @@ type Child struct {
 	once   sync.Once
 }
 
-// Work returns the child's work directory. The program controls its contents, so they cannot be trusted.
+// Work returns the child's work directory. The program controls the contents of the directory, so they cannot be
+// trusted.
 func (c *Child) Work() *os.Root { return c.work }
 
 // Forked reports whether the program already runs and waits for its job on its descriptor 3.
@@ -114,18 +116,18 @@ type Rlimits struct {
 	OpenFiles uint64 `json:"openFiles,omitempty"`
 	// Sockets is the limit of open files if no control group counts the memory of sockets. 0 means OpenFiles.
 	Sockets   uint64 `json:"sockets,omitempty"`
-	Processes uint64 `json:"processes,omitempty"` // limit of the child's user
+	Processes uint64 `json:"processes,omitempty"` // maximum number of processes of the child's user
 	Stack     uint64 `json:"stack,omitempty"`
 }
 
-// sharedTasks is added to the process limit if all children share one user, because the kernel then counts the processes
-// of all children together. The watch enforces the limit of each child.
+// sharedTasks is added to the process limit if all children have the same user. In that case the kernel counts the
+// processes of all children together. The watch enforces the limit of each child.
 const sharedTasks = 128
 
 // Limit sets the soft and the hard limits before the program begins.
 func (c *Child) Limit(limits Rlimits) error {
 	select {
-	case <-c.end.dead: // the process number may have been reused
+	case <-c.end.dead: // the process ID may have been reused
 		return nil
 	default:
 	}
@@ -189,9 +191,10 @@ func (c *Child) close() (status syscall.WaitStatus) {
 	return status
 }
 
-// hold opens a descriptor of the child's mount namespace, so that the namespace lives until the child is closed. Otherwise
-// the last process would release the mounts before it counts as dead. This is slow, because the kernel waits for all
-// processors, and waiting for the child's end would include it. Linux supports such descriptors since 6.11.
+// hold opens a descriptor of the child's mount namespace, so that the namespace exists until the child is closed.
+// Otherwise the last process of the child would release the mounts before the kernel reports its end. Releasing mounts
+// is slow, because the kernel waits for all processors, and the end of the child would be reported late. Linux supports
+// such descriptors since 6.11.
 func (c *Child) hold() {
 	if handle, err := unix.IoctlRetInt(c.pidfd, unix.PIDFD_GET_MNT_NAMESPACE); err == nil {
 		c.mounts = handle
@@ -231,8 +234,9 @@ func (c *Child) mountWorkDir(bytes int64) error {
 	return nil
 }
 
-// enter opens the work directory. It changes the current directory to it first, because a path through /proc does not work
-// on every host. The current directory belongs to the whole process, so enter locks one meanwhile.
+// enter opens the work directory. It first changes the current directory to the work directory, because a path through
+// /proc does not work on every host. The current directory belongs to the whole process, so enter holds the lock one
+// meanwhile.
 func (c *Child) enter(one sync.Locker) (err error) {
 	one.Lock()
 	defer one.Unlock()
@@ -260,7 +264,8 @@ func openCommon(config wire.Setup) (common, error) {
 	return open, nil
 }
 
-// rules creates the landlock ruleset of the child. The rule for /proc is missing, because only the child sees its /proc.
+// rules creates the landlock ruleset of the child. It adds no rule for /proc, because only the child itself sees its
+// /proc.
 func (c *Child) rules(config wire.Setup, shared common) (int, error) {
 	attr := child.RulesFor(config)
 	rules, err := child.NewRules(attr)

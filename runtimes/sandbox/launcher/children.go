@@ -23,17 +23,18 @@ type children struct {
 	config  wire.Setup
 	role    Role
 	control *net.UnixConn
-	plan    *child.Plan // syscall program of the launcher's own forks or of the fork server's
+	plan    *child.Plan // steps of a forked child, made by the launcher's own forks or by the fork server
 	common  common
 	reaper  *reaper
 	forks   *forkServer // nil if children execute programs
-	path    []byte      // the only program the filter lets children execute; nil for any program
+	path    []byte      // path of the only program that the filter lets children execute; nil if they may execute any
 
-	directory sync.Mutex // guards the current directory
+	directory sync.Mutex // protects the current directory of the process
 	networks  networks
 }
 
-// newChildren prepares a launcher, before it reports that it is ready: everything slow that is the same for all children.
+// newChildren prepares a launcher. It does everything that is slow and the same for all children, before the launcher
+// reports that it is ready.
 func newChildren(config wire.Setup, role Role) (*children, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
@@ -67,8 +68,8 @@ func newChildren(config wire.Setup, role Role) (*children, error) {
 
 // serveOrders serves orders until the server closes the connection.
 func (s *children) serveOrders(conn net.Conn) (err error) {
-	// conn is not used after this. Without KeepAlive the garbage collector would close it, and a child would get its low
-	// descriptor number.
+	// conn is not used after this line. Without KeepAlive the garbage collector would close it, and a child would get its
+	// low descriptor number.
 	defer runtime.KeepAlive(conn)
 	if s.control, err = wire.ReceiveControl(conn); err != nil {
 		return err
@@ -127,8 +128,8 @@ func (s *children) notify(n wire.Notice, handles ...int) bool {
 	return err == nil
 }
 
-// make creates a child and waits until its set-up is complete. It always closes the passed descriptors or stores them in
-// the child. If the process ended during its set-up, make also returns its status.
+// make creates a child and waits until its set-up is complete. It closes the passed descriptors or stores them in the
+// child, even after an error. If the process ended during its set-up, make also returns the process's status.
 func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus, error) {
 	if len(passed) != 1+s.config.Groups {
 		wire.CloseAll(passed)
@@ -144,7 +145,7 @@ func (s *children) make(o wire.Order, passed []int) (*Child, syscall.WaitStatus,
 	if err := s.start(c, o, groups); err != nil {
 		status := c.close()
 		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			status = 0 // close ended the process
+			status = 0 // close has ended the process, so it has a status
 		}
 		return nil, status, err
 	}
@@ -167,7 +168,8 @@ func (s *children) start(c *Child, o wire.Order, groups []int) error {
 		if theirs[child.FDRules], err = c.rules(s.config, s.common); err != nil {
 			return err
 		}
-	} else if theirs[child.FDRules], err = unix.FcntlInt(uintptr(c.disk), unix.F_DUPFD_CLOEXEC, wire.FirstFD); err != nil { // placeholder
+		// Any descriptor, which the child does not use without landlock.
+	} else if theirs[child.FDRules], err = unix.FcntlInt(uintptr(c.disk), unix.F_DUPFD_CLOEXEC, wire.FirstFD); err != nil {
 		return err
 	}
 	named := map[string]int{child.FDDisk: c.disk}
@@ -185,7 +187,8 @@ func (s *children) start(c *Child, o wire.Order, groups []int) error {
 	if err != nil {
 		return err
 	}
-	// The child has its own copies. The launcher's copies would keep the pipes and the set-up connection open.
+	// The child has its own copies of these descriptors. If the launcher kept its copies, the pipes and the set-up
+	// connection would stay open.
 	wire.CloseAll(theirs.list())
 	clear(theirs)
 	if err := child.ReadReport(c.sync, s.plan.Steps); err != nil {
@@ -249,7 +252,7 @@ func (c *Child) connect() (childEnds, error) {
 		return fds[0], fds[1]
 	}
 	var writer, sync int
-	theirs[child.FDStdin], writer = pipe() // an empty stdin
+	theirs[child.FDStdin], writer = pipe() // a pipe without content, which is an empty stdin
 	all = errors.Join(all, unix.Close(writer))
 	c.stdout, theirs[child.FDStdout] = pipe()
 	c.stderr, theirs[child.FDStderr] = pipe()

@@ -53,15 +53,16 @@ func startForkServer(command wire.Command, sequence []child.Step, filter wire.Ha
 	_, err = os.StartProcess(command.Argv[0], command.Argv, &os.ProcAttr{
 		Dir: "/", Env: command.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, theirs},
 	})
-	if err = errors.Join(err, theirs.Close()); err != nil { // so that the socket closes when the fork server ends
+	// Close our copy, so that the socket closes when the fork server ends.
+	if err = errors.Join(err, theirs.Close()); err != nil {
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
 	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
 	if f.loopMemory, err = introduce(control, sequence, filter, names); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
-	// When the fork server ends, the launcher exits too, and the kernel kills its children. It could start no more
-	// children, and the server starts a new launcher.
+	// When the fork server ends, the launcher exits too, and the kernel kills its children. Without the fork server the
+	// launcher could start no more children. The server starts a new launcher.
 	go func() {
 		fmt.Fprintln(os.Stderr, f.listen())
 		os.Exit(wire.ExitServe)
@@ -121,10 +122,11 @@ func (f *forkServer) answered(id int64, pid int, fds []int) bool {
 		return false
 	case len(fds) == 1 && pid > 1:
 		waiting.pid, waiting.pidfd = pid, fds[0]
-		waiting.end = f.reaper.expect(waiting.pid) // here, and not in fork: the process ID may be reused before fork continues
+		// Called here and not in fork, because the process ID may be reused before fork continues.
+		waiting.end = f.reaper.expect(waiting.pid)
 	case len(fds) != 0 || pid >= 0:
 		return false
-	default: // too little memory, or the process limit is reached
+	default: // the fork failed: too little memory, or the process limit is reached
 		waiting.failed = syscall.Errno(-pid)
 	}
 	delete(f.ordered, id)
@@ -147,7 +149,7 @@ func (f *forkServer) fork(c *Child, o wire.Order, named map[string]int) error {
 	if err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return fmt.Errorf("send an order to the fork server: %w", err)
 	}
-	<-waiting.born // or the launcher ends
+	<-waiting.born // if the fork server ends instead, the launcher exits
 	if waiting.failed != 0 {
 		return fmt.Errorf("the fork server could not fork: %w", waiting.failed)
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/wire"
 )
 
-// Main must be called first in main. If args are those of a jailed process, Main sets up the jail, serves the role, and
-// returns an exit code. The caller must then exit at once. Otherwise Main returns false and has no effect.
+// Main must be called first in main. If args are those of a jailed process, Main sets up the jail, executes the role,
+// and returns an exit code. The caller must then exit at once. Otherwise Main returns false and has no effect.
 func Main(args []string, roles []Role) (code int, jailed bool) {
 	if len(args) < 2 || args[1] != wire.Argument {
 		return 0, false
@@ -123,7 +123,7 @@ func closeForeign() error {
 		}
 		target, err := os.Readlink(filepath.Join(list, entry.Name()))
 		if err != nil || strings.HasPrefix(target, "anon_inode:[event") {
-			continue // gone already, like the descriptor of the list itself
+			continue // an error means that the descriptor is already closed, such as that of the list itself
 		}
 		if err := unix.Close(fd); err != nil {
 			return fmt.Errorf("close descriptor %d: %w", fd, err)
@@ -147,11 +147,11 @@ func dropSignals() {
 	signal.Notify(make(chan os.Signal, 1), all...)
 }
 
-// open returns a connection on an inherited socket for the role, and a separate descriptor of the socket for
-// endWithServer.
+// open returns a connection for the role on an inherited socket. It also returns a separate descriptor of the socket
+// for endWithServer.
 func open(fd uintptr) (conn net.Conn, own int, err error) {
 	file := os.NewFile(fd, "frames")
-	defer file.Close() // both are duplicates
+	defer file.Close() // the original is no longer needed, because both results are duplicates
 	if own, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, wire.FramesFD); err != nil {
 		return nil, 0, fmt.Errorf("open the frame socket: %w", err)
 	}
@@ -173,9 +173,9 @@ func receive(conn net.Conn) (wire.Setup, error) {
 	return config, nil
 }
 
-// endWithServer exits when the server closes its end of the socket, even while the role computes and does not read. (If
-// the server dies, the kernel kills the jail because of Pdeathsig.) It needs a separate descriptor, because closing the
-// role's connection would wait for the poll here.
+// endWithServer exits when the server closes its end of the socket. It works even while the role computes and does not
+// read. (If the server dies, the kernel kills the jail because of Pdeathsig.) It needs a separate descriptor, because
+// closing the role's connection would have to wait for the poll in this function.
 func endWithServer(fd int) {
 	wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	for {

@@ -15,9 +15,10 @@ import (
 // backlog is the maximum number of connections that wait to be accepted.
 const backlog = 64
 
-// startInNetwork calls start, which starts a child, in a new network namespace with only a loopback interface. It returns
-// a socket that listens there at ProxyAddress. A socket stays in the namespace where it was created, even if a process
-// outside accepts its connections. So the child can connect only to this socket.
+// startInNetwork calls start in a new network namespace that has only a loopback interface. start must start a child.
+// startInNetwork returns a socket that listens at ProxyAddress in the namespace. A socket stays in the namespace in
+// which it was created, even if a process outside accepts its connections. So the child can connect only to this
+// socket.
 //
 // A child gets the network namespace of the thread that starts it. So start runs on a separate thread, which ends
 // afterwards.
@@ -48,8 +49,8 @@ type networks struct {
 	free []chan func()
 }
 
-// start calls the function start, which starts a child, on a thread in a namespace that no other child uses. leave
-// returns the namespace to the pool. It must be called when the child is dead.
+// start calls the function start, which starts a child. It does so on a thread in a namespace that no other child uses.
+// leave returns the namespace to the pool. It must be called when the child is dead.
 func (n *networks) start(start func() error) (leave func(), err error) {
 	n.mu.Lock()
 	var thread chan func()
@@ -77,8 +78,8 @@ func (n *networks) start(start func() error) (leave func(), err error) {
 	return leave, nil
 }
 
-// newNetworkThread creates a namespace with a thread in it. The thread calls the functions sent to the channel. It lives,
-// and with it the namespace, as long as the launcher.
+// newNetworkThread creates a network namespace with a thread in it. The thread calls the functions that are sent to the
+// channel. The thread and the namespace exist until the launcher ends.
 func newNetworkThread() (chan func(), error) {
 	requests, made := make(chan func()), make(chan error)
 	go onOwnThread(make(chan struct{}), func() {
@@ -99,9 +100,9 @@ func newNetworkThread() (chan func(), error) {
 
 // onOwnThread calls do on a thread that ends afterwards. The first thread of a process never ends, so it is not used.
 func onOwnThread(done chan struct{}, do func()) {
-	runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
+	runtime.LockOSThread() // the thread is never unlocked, so it ends with the goroutine
 	if unix.Gettid() == unix.Getpid() {
-		go onOwnThread(done, do) // on another thread, because this one stays locked
+		go onOwnThread(done, do) // this thread stays locked, so the new goroutine runs on another thread
 		<-done
 		runtime.UnlockOSThread()
 		return
@@ -147,7 +148,7 @@ func listenAt(socket int) error {
 	return nil
 }
 
-// handles returns the descriptors of a ready child that the launcher passes to the server.
+// handles returns the descriptors that the launcher passes to the server with a ready child.
 func (c *Child) handles() []int {
 	if c.network < 0 {
 		return []int{c.pidfd}

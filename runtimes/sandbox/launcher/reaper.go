@@ -10,7 +10,7 @@ import (
 type reaper struct {
 	mu       sync.Mutex
 	children map[int]*end
-	early    map[int]syscall.WaitStatus // status of children that died before expect was called
+	early    map[int]syscall.WaitStatus // statuses of children that ended before expect was called
 	born     chan struct{}              // signals that there is a child to wait for
 }
 

@@ -19,14 +19,14 @@ func ReadReport(result frames.Result) (Report, error) {
 	}
 	if report.Ahead {
 		var message Message
-		if err := json.Unmarshal(result.Parts, &message); err == nil { // otherwise the program sent no end message
+		if err := json.Unmarshal(result.Parts, &message); err == nil { // if this fails, the program sent no end message
 			report.End = message.End
 		}
 	}
 	return report, nil
 }
 
-// ReadFile returns the content and the state of the result file. flaw describes the error of an invalid file.
+// ReadFile returns the content and the state of the result file. If the file is invalid, flaw describes the error.
 func ReadFile(result frames.Result, report Report, largest int64) (content json.RawMessage, state FileState, flaw string) {
 	if report.File != FileRead {
 		return nil, report.File, ""
@@ -34,7 +34,8 @@ func ReadFile(result frames.Result, report Report, largest int64) (content json.
 	return CheckFile(result.Parts, largest)
 }
 
-// CheckFile returns the content and the state of a result file that was read. flaw describes the error of an invalid file.
+// CheckFile returns the content and the state of a result file that was already read. If the file is invalid, flaw
+// describes the error.
 func CheckFile(file []byte, largest int64) (content json.RawMessage, state FileState, flaw string) {
 	text := bytes.TrimSpace(file)
 	switch {
@@ -68,7 +69,7 @@ func Conclude(result frames.Result, crash func(signal int) *runtimes.ProgramErro
 		result.Error = end.Error
 	case ended:
 		result.Output = end.Output
-		result.Signal = 0 // the result was sent before the interpreter ended, so the signal does not matter
+		result.Signal = 0 // ignore the signal, because the result was sent before the interpreter ended
 	case result.Signal != 0:
 		result.Error = crash(result.Signal)
 	default:

@@ -63,7 +63,8 @@ func makeDirs(child *launcher.Child, dir string) error {
 // sendFile sends the result file. Every process must be dead. The program may have left a link, a device or a pipe at that
 // path; sendFile reads only regular files.
 func sendFile(out *frames.Writer, root *os.Root, name string, largest int64) (FileState, error) {
-	info, err := root.Lstat(name) // a Root follows links within itself; no process is left that could swap the file
+	// Safe: a Root does not follow links out of itself, and no process is left that could replace the file.
+	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return FileAbsent, nil
@@ -82,7 +83,7 @@ func sendFile(out *frames.Writer, root *os.Root, name string, largest int64) (Fi
 		n, err := io.ReadFull(rest, buffer)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			out.Hold(frames.Part, func() []byte { return buffer[:n] }) // in one write with the report
+			out.Hold(frames.Part, func() []byte { return buffer[:n] }) // the content is sent in one write with the report
 			return FileRead, nil
 		case err != nil:
 			return FileIrregular, nil

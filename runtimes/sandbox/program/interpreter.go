@@ -47,7 +47,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("interpreter: %w", err)
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
-	case info.Mode()&0o005 != 0o005: // programs see only files that every user may read
+	case info.Mode()&0o005 != 0o005: // check the mode, because programs see only files that every user may read
 		return Interpreter{}, fmt.Errorf("interpreter %s: only some users may read it; run chmod -R o+rX on its installation", path)
 	}
 	found := Interpreter{Path: path, Executables: executables(real), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
@@ -56,7 +56,7 @@ func FindInterpreter(path string) (Interpreter, error) {
 	}
 	if sandbox.InUsr(real) {
 		if !sandbox.InUsr(path) && !beneath(path, "/bin") {
-			found.Path = real // the jail does not have the link
+			found.Path = real // use the real path, because the link is not visible in the jail
 		}
 		return found, nil
 	}
@@ -88,17 +88,19 @@ func executables(program string) []string {
 			}
 		}
 	}
-	return []string{program} // linked statically
+	return []string{program} // the program is statically linked and needs no loader
 }
 
 func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
 
-// Environment returns the default environment of programs. Values of the program follow it and take precedence.
+// Environment returns the default environment of programs. The program's own values are appended to it and take
+// precedence.
 func Environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
 }
 
-// Network returns the environment of programs with a network: the proxy address, under the names that clients read.
+// Network returns the environment of programs with a network. It contains the proxy address under each name that
+// clients read.
 func Network() []string {
 	var all []string
 	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {

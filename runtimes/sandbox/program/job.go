@@ -1,7 +1,7 @@
-// Package program implements the role that runs one foreign program, such as an interpreter, in a child of a launcher. It
-// writes the program's files, starts the program or sends the start message to a waiting fork, and reports the end. It
-// relays output and host calls as frames, in their order. It enforces no limits; the server and the kernel do. It runs in
-// the launcher, where the program cannot reach it.
+// Package program implements the role that runs one foreign program, such as an interpreter, in a child of a launcher.
+// It writes the program's files. It starts the program or sends the start message to a waiting fork, and reports the
+// end. It forwards output and host calls as frames, in their order. It enforces no limits, because the server and the
+// kernel do. It runs in the launcher, where the program cannot reach it.
 package program
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/launcher"
 )
 
-// Job is the input of the role. The server may send it in two frames. The first one, with Ahead set, starts the program,
-// which then waits for its start message. The second one contains the other fields.
+// Job is the input of the role. The server may send it in two frames. The first one has Ahead set and starts the
+// program, which then waits for its start message. The second one contains the other fields.
 type Job struct {
 	Ahead bool `json:"ahead,omitempty"` // only Argv and Env are used; a second Job follows
 
@@ -40,8 +40,8 @@ func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, En
 // Report is the role's own part of a result. It is sent in the field Stats.
 type Report struct {
 	End   json.RawMessage `json:"end,omitempty"`   // the last {"end": …} line that the program sent over descriptor 3
-	Ahead bool            `json:"ahead,omitempty"` // that line was sent before this report, in Part frames
-	Huge  bool            `json:"huge,omitempty"`  // that line was larger than allowed
+	Ahead bool            `json:"ahead,omitempty"` // the end message was sent before this report, in Part frames
+	Huge  bool            `json:"huge,omitempty"`  // the end message was larger than allowed
 	File  FileState       `json:"file,omitempty"`  // state of the result file
 
 	Kept []byte `json:"kept,omitempty"` // data that the program sent because of Job.Keep
@@ -53,17 +53,18 @@ type FileState string
 // States of the result file. The role reports FileRead, FileAbsent or FileIrregular. The server distinguishes the other states
 // by the content, see ReadFile.
 const (
-	FileRead      FileState = "read"   // its content was sent before the report, in Part frames
-	FileAbsent    FileState = "absent" // or empty
+	FileRead      FileState = "read"   // the content was sent before the report, in Part frames
+	FileAbsent    FileState = "absent" // the file is missing or empty
 	FileValid     FileState = "valid"
-	FileInvalid   FileState = "invalid" // not JSON
+	FileInvalid   FileState = "invalid" // the content is not JSON
 	FileTooLarge  FileState = "too_large"
-	FileIrregular FileState = "irregular" // a link, a device, a directory
+	FileIrregular FileState = "irregular" // the path is not a regular file, but for example a link, a device or a directory
 )
 
-// Message is one line that the program sends over descriptor 3. It is one of: Ready (a program that was started ahead waits
-// for its start message), Start (it has read the message and begins), Kept (data requested by Job.Keep), a host call,
-// which gets a reply of one line, or End. A program without a start message begins as soon as it is started.
+// Message is one line that the program sends over descriptor 3. It contains exactly one of these: Ready (a program that
+// was started in advance waits for its start message), Start (the program has read the message and begins), Kept (data
+// requested by Job.Keep), a host call, which gets a reply of one line, or End. A program without a start message begins
+// as soon as it is started.
 type Message struct {
 	Ready bool   `json:"ready"`
 	Start bool   `json:"start"`

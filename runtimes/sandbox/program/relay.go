@@ -20,9 +20,10 @@ import (
 )
 
 const (
-	// maxCall is the maximum length of the line of a host call, and maxName that of the function's name.
+	// maxCall is the maximum length of the line of a host call. maxName is the maximum length of the function's name.
 	maxCall = 1 << 20
-	// headOfCall is the number of bytes kept of a line that is too long. They contain the tag for the error reply.
+	// headOfCall is the number of bytes that are stored of a line that is too long. These bytes contain the tag, which is
+	// needed for the error reply.
 	headOfCall = 1 << 10
 	maxName    = 64
 	// maxEndExtra is the size that an end message may have in addition to its result: for an error with its stack.
@@ -39,41 +40,42 @@ const (
 type lineState int
 
 const (
-	lineHeld     lineState = iota // none; the message is in relay.end or not complete
-	lineBegun                     // its beginning; relay.line has the last bytes
-	lineComplete                  // all of it
+	lineHeld     lineState = iota // no part; the message is in relay.end or not complete
+	lineBegun                     // the beginning; relay.line contains the last bytes
+	lineComplete                  // the whole message
 )
 
-// relay forwards a program's output and messages to the server. One loop does both, to preserve their order: when the
-// program calls the host, its earlier output is already in the pipes and is sent first. The loop blocks while the server
-// does not read, so the program blocks too if it prints too fast.
+// relay forwards a program's output and messages to the server. One loop forwards both, so that their order is
+// preserved: when the program calls the host, its earlier output is already in the pipes and is sent first. While the
+// server does not read, the loop blocks. So a program that prints too fast blocks too.
 type relay struct {
 	*launcher.Child
 	channel  *channel
 	out      *frames.Writer
 	largest  int           // size limit of a result in the end message, in bytes
-	buffered *bufio.Reader // the connection with the server
-	release  func()        // returns the memory of the job
-	started  bool          // the server knows that the program runs
-	ready    bool          // the program waits for its Hello
+	buffered *bufio.Reader // the connection to the server
+	release  func()        // releases the memory that was admitted for the job
+	started  bool          // the server was told that the program runs
+	ready    bool          // the program waits for its start message
 	keeps    bool          // the next line contains the data for Report.Kept; no user code has run yet
 	kept     []byte
 	ended    bool // the program sent an end message with an exit code, and is being killed
 
 	calls int64
-	end   json.RawMessage // nil if it was sent in pieces
+	end   json.RawMessage // nil if the message was sent in pieces
 	code  *uint8          // exit code from the end message
 	huge  bool
 
-	streams, lines buffer       // separate, because a host call in lines also reads the streams
-	line           bytes.Buffer // the unfinished line on the channel, or the last bytes of it
-	skip           bool         // that line is too long: drop it up to its end
+	streams, lines buffer       // separate buffers, because a host call in lines also reads the streams
+	line           bytes.Buffer // the unfinished line on the channel, or only its last bytes
+	skip           bool         // the unfinished line is too long, so drop it up to its end
 	ahead          lineState
-	sent           int // bytes of the unfinished line that were sent in pieces
+	sent           int // number of bytes of the unfinished line that were sent in pieces
 }
 
-// run relays until the program has sent its end message or every process is dead, and the pipes are empty. After an end
-// message it does not wait for the death of the processes, which takes the kernel as long as a short program runs.
+// run forwards data until the program has sent its end message or every process is dead, and the pipes are empty. After
+// an end message it does not wait for the death of the processes, because that takes the kernel as long as a short
+// program runs.
 func (r *relay) run() error {
 	streams := []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}}
 	listening := true
@@ -95,8 +97,8 @@ func (r *relay) run() error {
 			return fmt.Errorf("poll: %w", err)
 		}
 		over := fds[0].Revents != 0
-		// Read the channel before the streams. It may contain the start report of a program that has already ended, and a
-		// call flushes the streams first anyway.
+		// Read the channel before the streams. The channel may contain the start report of a program that has already ended.
+		// The order of output is kept anyway, because a call flushes the streams first.
 		if listening && (fds[1].Revents != 0 || over) {
 			for more := true; more; more = over && listening {
 				var err error
@@ -125,7 +127,7 @@ func (r *relay) run() error {
 	}
 }
 
-// flush relays the program's output, up to a number of bytes.
+// flush forwards the program's output, up to a number of bytes.
 func (r *relay) flush(most int) error {
 	for _, pipe := range []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}} {
 		if _, err := r.drain(pipe.fd, pipe.kind, most); err != nil {
@@ -158,7 +160,7 @@ func (r *relay) untilReady() error {
 	}
 }
 
-// early returns the error for a program that ended before it was ready, with its last output.
+// early returns the error for a program that ended before it was ready. The error contains the program's last output.
 func (r *relay) early() error {
 	words := make([]byte, 4<<10)
 	n, _ := read1(r.Stderr(), words)
@@ -172,7 +174,7 @@ type stream struct {
 	open bool
 }
 
-// pump relays the data that is now in a stream. If all is set, it reads until the end of the stream.
+// pump forwards the data that is now in a stream. If all is true, it reads until the end of the stream.
 func (r *relay) pump(s *stream, all bool) error {
 	if !s.open || !r.started {
 		return nil
@@ -189,9 +191,9 @@ func (r *relay) pump(s *stream, all bool) error {
 // pipeSize is the default capacity of a pipe on Linux, in bytes.
 const pipeSize = 64 << 10
 
-// drain relays a pipe's contents, up to most bytes, and reports whether its other end is still open. While the program
-// runs, most is little more than the capacity of a pipe. So output written before a message is sent before it, and a
-// flood of output in one pipe does not block the others.
+// drain forwards the contents of a pipe, up to most bytes. It reports whether the other end of the pipe is still open.
+// While the program runs, most is little more than the capacity of a pipe. So output that was written before a message
+// is sent before it, and a program that fills one pipe does not block the other pipes.
 func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error) {
 	for left := most; left > 0; {
 		text, n, err := r.streams.read(fd)
@@ -264,7 +266,8 @@ func (r *relay) extend(part []byte, whole bool) error {
 	case r.line.Len()+r.sent > limit:
 		r.skip = true
 		r.huge = r.huge || isEnd
-		r.line.Truncate(min(r.line.Len(), headOfCall)) // keep the head: listen treats an empty buffer as a complete line
+		// Store the head, because listen takes an empty buffer for a complete line.
+		r.line.Truncate(min(r.line.Len(), headOfCall))
 		return r.drop()
 	case isEnd && r.largest > 0 && (r.ahead == lineBegun || r.line.Len() > 2*partSize):
 		return r.send(whole)
@@ -272,7 +275,8 @@ func (r *relay) extend(part []byte, whole bool) error {
 	return nil
 }
 
-// send sends the buffered bytes of an end message. Unless the message is whole, the last tailSize bytes stay buffered.
+// send sends the buffered bytes of an end message. If the message is not complete, the last tailSize bytes stay
+// buffered.
 func (r *relay) send(whole bool) error {
 	if r.ahead != lineBegun {
 		if err := r.drop(); err != nil {
@@ -306,7 +310,7 @@ func (r *relay) drop() error {
 	return r.out.Write(frames.Part, nil)
 }
 
-// codeOf returns the exit code at the end of an end message, or nil if it has none there.
+// codeOf returns the exit code at the end of an end message. It returns nil if there is no exit code at that place.
 func codeOf(line []byte) *uint8 {
 	const name = `,"code":`
 	at := bytes.LastIndex(line, []byte(name))
@@ -331,7 +335,7 @@ func (r *relay) finish(end json.RawMessage, code *uint8) {
 	}
 }
 
-// take handles one complete line of the program. If keeps is set, the line contains the data for Report.Kept.
+// take handles one complete line of the program. If keeps is true, the line contains the data for Report.Kept.
 func (r *relay) take(line []byte, keeps bool) error {
 	var m Message
 	switch err := json.Unmarshal(line, &m); {
@@ -364,8 +368,8 @@ func (r *relay) take(line []byte, keeps bool) error {
 	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args, Tag: m.Tag})
 }
 
-// tagOf returns the tag at the start of a call whose line is invalid or too long, so that the error reply reaches its
-// caller. It returns 0 if there is none.
+// tagOf returns the tag at the start of a call whose line is invalid or too long. With the tag, the error reply reaches
+// the caller. It returns 0 if there is no tag.
 func tagOf(line []byte) int64 {
 	in := json.NewDecoder(bytes.NewReader(line))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
@@ -385,14 +389,14 @@ func tagOf(line []byte) int64 {
 	return 0
 }
 
-// refuse replies to a line that is not sent to the server.
+// refuse replies to a line with an error. The line is not sent to the server.
 func (r *relay) refuse(tag int64, message string) {
 	answer, _ := json.Marshal(frames.Answer{Error: refusal(message), Tag: tag})
 	r.channel.line(answer)
 }
 
-// First and largest size of a buffer. Most programs print little, and allocating 32 kB for each took 5% of a launcher's
-// CPU time.
+// Initial and maximum size of a buffer. The initial size is small, because most programs print little. Allocating 32 kB
+// for each buffer took 5% of a launcher's CPU time.
 const (
 	firstBuffer   = 2 << 10
 	largestBuffer = 32 << 10
@@ -422,7 +426,7 @@ func read1(fd int, buf []byte) (int, error) {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
 			return -1, nil
-		case errors.Is(err, unix.ECONNRESET): // the program closed its end without reading all of our replies
+		case errors.Is(err, unix.ECONNRESET): // the program closed its end before it had read all replies
 			return 0, nil
 		case err != nil:
 			return 0, err
@@ -435,11 +439,11 @@ func read1(fd int, buf []byte) (int, error) {
 // channel is the launcher's end of the program's descriptor 3.
 type channel struct {
 	fd int
-	mu sync.Mutex // two goroutines write replies and refusals
+	mu sync.Mutex // protects writes, because two goroutines write: one replies, one refuses
 }
 
-// line writes one line. It blocks while the program does not read its reply, until the program is killed. Errors of a
-// dead program are ignored.
+// line writes one line. While the program does not read its reply, line blocks, at most until the program is killed. It
+// ignores errors, because they mean that the program is dead.
 func (c *channel) line(text []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

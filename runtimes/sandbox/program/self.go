@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Reachable reports whether programs in jails may open a file. If the server runs as root, they run as another user, so
-// every parent directory must be open to other users.
+// Reachable reports whether programs in jails may open a file. If the server runs as root, programs run as another
+// user, so every parent directory must be open to other users.
 func Reachable(path string) bool {
 	if os.Geteuid() != 0 {
 		return true
@@ -27,7 +27,7 @@ func Copy(program string) (dir, path string, err error) {
 	if dir, err = os.MkdirTemp("", "atelier-program-"); err != nil {
 		return "", "", err
 	}
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // guests enter it
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // guests must be able to enter the directory
 		return dir, "", err
 	}
 	to := filepath.Join(dir, filepath.Base(program))
@@ -36,7 +36,7 @@ func Copy(program string) (dir, path string, err error) {
 		if err != nil {
 			return dir, "", err
 		}
-		if err := os.WriteFile(to, content, 0o755); err != nil { //nolint:gosec // guests execute it
+		if err := os.WriteFile(to, content, 0o755); err != nil { //nolint:gosec // guests must be able to execute the copy
 			return dir, "", err
 		}
 	}

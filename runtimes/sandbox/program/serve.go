@@ -80,20 +80,20 @@ func Serve(child *launcher.Child, conn net.Conn) error {
 	return carryOut(job, relay, in, conn)
 }
 
-// carryOut serves a started program until it ends, and sends the result.
+// carryOut forwards the data of a started program until the program ends, and sends the result.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		answer(in, relay)
 	}()
-	defer func() { // wait for answer, because it uses the child's resources
+	defer func() { // wait until answer has returned, because it uses the child's resources
 		relay.Kill()
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 		<-over
 	}()
 	relay.started, relay.keeps = job.Start == nil, job.Keep
-	if job.Result == "" { // otherwise the result is a file, and the end message can only be an error without a result
+	if job.Result == "" { // if the result is a file, the end message can only be an error without a result
 		relay.largest = int(job.Largest)
 	}
 	if relay.started {
@@ -120,7 +120,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 		addStatus(&result, relay.Status())
 	}
 	if job.Result != "" {
-		<-relay.Dead() // until then a process could replace the file while it is read
+		<-relay.Dead() // as long as a process lives, it could replace the file while the file is read
 		var err error
 		if report.File, err = sendFile(relay.out, relay.Work(), job.Result, job.Largest); err != nil {
 			return err
@@ -145,15 +145,16 @@ func addStatus(result *frames.Result, status syscall.WaitStatus) {
 	result.DiskFull = result.DiskFull || status.Signal() == syscall.SIGXFSZ
 }
 
-// await reads the second Job frame of a program that was started ahead. If the program dies before, await returns an error
-// and closes the connection: the job did not cause that, and no job may be sent to this child.
+// await reads the second Job frame of a program that was started in advance. If the program dies before that frame,
+// await returns an error and closes the connection. The job did not cause the death, and no job may be sent to this
+// child.
 func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	come, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		select {
 		case <-r.Dead():
-			_ = conn.Close() // the reader of the job gets an error
+			_ = conn.Close() // the goroutine that reads the job gets an error
 		case <-come:
 		}
 	}()
@@ -163,15 +164,15 @@ func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	return job, err
 }
 
-// Memory for jobs. A launcher reads jobs of many children at the same time. It has each job in memory several times: as
-// text, decoded and as files.
+// Memory for jobs. A launcher reads jobs of many children at the same time. Each job is in memory several times: as
+// text, decoded, and as files.
 const (
-	smallJob    = 1 << 20 // smaller jobs do not wait
+	smallJob    = 1 << 20 // jobs below this size do not wait
 	copiesOfJob = 4
 )
 
-// jobs limits the memory that large jobs use in this process. The memory is released once the program's files and start
-// message are written. A program cannot delay that.
+// jobs limits the memory that large jobs use in this process. A job's memory is released when the program's files and
+// start message have been written. A program cannot delay that.
 var jobs = semaphore.NewWeighted(wire.JobMemory)
 
 // admit waits until the memory for the next job is free.
@@ -204,7 +205,7 @@ func (r *relay) readJob(in *frames.Reader) (Job, error) {
 	if err := json.Unmarshal(document, &job); err != nil {
 		return Job{}, fmt.Errorf("read job: %w", err)
 	}
-	job.Start = bytes.Clone(start) // the reader uses the memory again
+	job.Start = bytes.Clone(start) // a copy, because the reader reuses the memory of the frame
 	return job, nil
 }
 
@@ -225,7 +226,7 @@ func answer(in *frames.Reader, relay *relay) {
 			relay.Kill()
 			return
 		}
-		if kind == frames.Reply { // an interrupt is ignored: the server kills the program after the grace period
+		if kind == frames.Reply { // ignores an interrupt, because the server kills the program after the grace period
 			relay.channel.line(payload)
 		}
 	}

@@ -69,7 +69,7 @@ func build(pkg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Tests of several packages run at once and need the same file.
+	// The lock is needed because tests of several packages run at the same time and use the same file.
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
@@ -83,7 +83,8 @@ func build(pkg string) (string, error) {
 	if err := copyForUpdate(path, next); err != nil {
 		return "", err
 	}
-	flags := []string{"build", "-trimpath"} // those of the release: others would compile all packages twice
+	// Flags of the release, because other flags would compile all packages a second time.
+	flags := []string{"build", "-trimpath"}
 	if runtime.GOARCH == "arm64" {
 		flags = append(flags, "-buildmode=pie")
 	}
@@ -92,7 +93,7 @@ func build(pkg string) (string, error) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
 	}
-	// Renamed into place, so that jails of other tests keep the file they run.
+	// The file is replaced by renaming, so that jails of other tests keep the file that they run.
 	if err := os.Chmod(next, 0o755); err != nil {
 		return "", err
 	}
@@ -122,7 +123,8 @@ func copyForUpdate(from, to string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// cache returns a folder of this user and this checkout: tests of two checkouts must not replace each other's binaries.
+// cache returns a folder for this user and this checkout. Tests of two checkouts must not replace each other's
+// binaries.
 func cache() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

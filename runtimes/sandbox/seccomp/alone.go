@@ -17,8 +17,8 @@ const (
 
 // Alone returns the policy for a foreign program that may start no other program. It may have threads, but no children.
 // The filter must allow the one execve that executes the program itself, but a filter cannot count calls. So it allows
-// execve only with a path at ProgramPath. The executed program has no memory at that address and cannot map any, because
-// the filter refuses to map at a chosen low address.
+// execve only with a path at ProgramPath. The executed program has no memory at that address and cannot map any,
+// because the filter refuses mappings at low addresses that the caller chooses.
 func Alone() Policy {
 	refuse := Errno(ePERM)
 	policy := Program().Refuse("fork", "vfork", "execveat", "map_shadow_stack")
@@ -27,14 +27,14 @@ func Alone() Policy {
 	policy.Rules["mmap"] = Rule{
 		Checks: []Check{
 			{Arg: 3, Mask: growsDown, Value: growsDown, Action: refuse},
-			{Arg: 0, Mask: whole, Value: 0, Action: Allow, Wide: true}, // any address
+			{Arg: 0, Mask: whole, Value: 0, Action: Allow, Wide: true}, // address 0 lets the kernel choose the address
 			{Arg: 0, Mask: lowMask, Value: 0, Action: refuse, Wide: true},
 		},
 		Otherwise: Allow,
 	}
 	policy.Rules["mremap"] = Rule{
 		Checks: []Check{
-			{Arg: 3, Mask: fixed, Value: 0, Action: Allow}, // any address
+			{Arg: 3, Mask: fixed, Value: 0, Action: Allow}, // without MREMAP_FIXED the kernel chooses the address
 			{Arg: 4, Mask: lowMask, Value: 0, Action: refuse, Wide: true},
 		},
 		Otherwise: Allow,

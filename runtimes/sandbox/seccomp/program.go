@@ -17,8 +17,8 @@ const (
 )
 
 // Program returns the policy for foreign programs: the calls that shells and interpreters need. It is the default list
-// of the Moby project without calls that a jail does not need. Calls that are not listed fail with ENOSYS, so that the C
-// library uses a fallback. Dangerous calls fail with EPERM, so that the user sees that they are forbidden.
+// of the Moby project without the calls that a jail does not need. Calls that are not listed fail with ENOSYS, so that
+// the C library uses a fallback. Dangerous calls fail with EPERM, so that the user sees that they are forbidden.
 func Program() Policy {
 	rules := map[string]Rule{}
 	for _, name := range ordinary() {
@@ -63,14 +63,14 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: 1, Action: Allow},
 		}, Otherwise: Errno(eAFNOSUPPORT)},
 
-		// TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines.
+		// TIOCSTI and TIOCLINUX insert input into a terminal. TIOCSETD loads line disciplines.
 		"ioctl": {Checks: []Check{
 			{Arg: 1, Mask: whole, Value: 0x5412, Action: refuse},
 			{Arg: 1, Mask: whole, Value: 0x541c, Action: refuse},
 			{Arg: 1, Mask: whole, Value: 0x5423, Action: refuse},
 		}, Otherwise: Allow},
 
-		// F_SETLEASE and F_NOTIFY observe accesses of other processes to shared files.
+		// F_SETLEASE and F_NOTIFY let a program observe how other processes access shared files.
 		"fcntl": {Checks: []Check{
 			{Arg: 1, Mask: whole, Value: 1024, Action: refuse},
 			{Arg: 1, Mask: whole, Value: 1026, Action: refuse},

@@ -31,7 +31,7 @@ type Check struct {
 	Mask   uint32
 	Value  uint32
 	Action Action
-	Wide   bool // the upper half of the argument must be 0 too: for pointers
+	Wide   bool // also compare the upper half of the argument, which must be 0; for pointers
 }
 
 // Rule is the rule for one call. The first matching check decides; if none matches, the call gets Otherwise.
@@ -58,7 +58,8 @@ func (p Policy) Refuse(names ...string) Policy {
 // KeepBuffers returns a copy of the policy in which setting the buffer size of a socket succeeds without effect. It does
 // not fail, because the size is only a hint to the kernel and programs do not expect an error.
 func (p Policy) KeepBuffers() Policy {
-	const optionName, sendBuffer, receiveBuffer = 2, 7, 8 // the level is not checked: these numbers are only hints there too
+	// The filter does not check the level, because on other levels these numbers are hints too.
+	const optionName, sendBuffer, receiveBuffer = 2, 7, 8
 	p.Rules = maps.Clone(p.Rules)
 	p.Rules["setsockopt"] = Rule{Checks: []Check{
 		{Arg: optionName, Mask: whole, Value: sendBuffer, Action: Errno(0)},

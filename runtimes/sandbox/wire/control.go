@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SendControl creates the socket for a launcher's orders, passes one end to the launcher over conn and returns the other.
-// Unlike conn, this socket preserves message boundaries.
+// SendControl creates the socket for a launcher's orders. It passes one end to the launcher over conn and returns the
+// other end. Unlike conn, this socket preserves message boundaries.
 func SendControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -55,7 +55,8 @@ func UnixConn(fd int, name string) (*net.UnixConn, error) {
 	return through, nil
 }
 
-// ReceiveMessage reads one message into the buffer message. It returns the message and the descriptors passed with it.
+// ReceiveMessage reads one message into the buffer message. It returns the message and the descriptors that were passed
+// with it.
 func ReceiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
 	rights := make([]byte, unix.CmsgSpace(4*MaxPassed))
 	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)

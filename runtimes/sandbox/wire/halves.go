@@ -9,8 +9,9 @@ import (
 // Halves is a filter in two parts, for fork servers. The kernel verifies and compiles a filter each time a process installs
 // it. So the fork server installs the larger part once, and its children inherit it.
 type Halves struct {
-	Server []byte `json:"server,omitempty"` // installed by the fork server before it forks, and inherited
-	Child  []byte `json:"child,omitempty"`  // installed by each child as its last step
+	// The fork server installs this part before it forks, and its children inherit it.
+	Server []byte `json:"server,omitempty"`
+	Child  []byte `json:"child,omitempty"` // each child installs this part as its last step
 }
 
 // ErrHalf is the error for a set-up with only one of the two parts of a filter.

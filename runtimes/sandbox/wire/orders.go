@@ -8,8 +8,8 @@ type Order struct {
 	Disk int64 `json:"disk"` // bytes
 }
 
-// Notice is a launcher's message to the server about a child: it is ready (with a pidfd of its process 1), or gone. For a
-// child that was never ready, Error is the reason.
+// Notice is a launcher's message to the server about a child. It reports that the child is ready, with a pidfd of its
+// process 1, or that the child is gone. If the child was never ready, Error is the reason.
 type Notice struct {
 	ID     int64  `json:"id"`
 	Gone   bool   `json:"gone,omitempty"`

@@ -5,15 +5,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories allocates the linear memories of one run. In addition to the kernel's limit, no memory can grow above most, the
-// program's limit. So a module receives an error instead of being killed, and the guest can report the reason.
+// memories allocates the linear memories of one run. No memory can grow above most, the program's limit. The kernel
+// also enforces a limit, but it would kill the process. Because of most, a module receives an error instead, and the
+// guest can report the reason.
 type memories struct {
 	most    uint64
 	refused bool
 }
 
-// Allocate implements experimental.MemoryAllocator. It reserves addresses for the maximum size, which uses no memory, so
-// that a memory keeps its address when it grows.
+// Allocate implements experimental.MemoryAllocator. It reserves the addresses for the maximum size, so that the memory
+// keeps its address when it grows. Reserved addresses use no memory.
 func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 	region, err := unix.Mmap(-1, 0, int(max(min(most, m.most), 1)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {

@@ -51,8 +51,8 @@ func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Jo
 	return result
 }
 
-// start runs the module to its end. wazero panics if the first page of a memory cannot be allocated; start returns an error
-// for that.
+// start runs the module to its end. wazero panics if it cannot allocate the first page of a memory; start returns an
+// error instead.
 func (w *worker) start(ctx context.Context, compiled wazero.CompiledModule, config wazero.ModuleConfig, memory *memories) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil && memory.refused {
@@ -83,8 +83,8 @@ func ended(err error) frames.Result {
 		}
 		return result
 	}
-	// The text of the error is, for example, "module[] function[_start] failed: wasm error: unreachable", then a line
-	// "wasm stack trace:" and one function per line.
+	// The error text is, for example, "module[] function[_start] failed: wasm error: unreachable", followed by a line
+	// "wasm stack trace:" and one line per function.
 	message, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "module[] function["+module.Start+"] failed: "), "wasm error: ")
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + message + ".", Stack: strings.ReplaceAll(stack, "\t", "")}
@@ -94,7 +94,7 @@ func ended(err error) frames.Result {
 	return frames.Result{Error: failure}
 }
 
-// answer parses the module's stdout as its output: one JSON value, or nothing, which means null.
+// answer parses the module's stdout as its result: one JSON value, or nothing, which means null.
 func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) {
 	text := bytes.TrimSpace(printed)
 	switch {
@@ -102,7 +102,7 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
 	case len(text) == 0:
 		return json.RawMessage("null"), nil
-	case tooDeep(text): // the server could not decode a frame with such an output
+	case tooDeep(text): // the server could not decode a frame with an output that is too deeply nested
 		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: fmt.Sprintf("output is nested deeper than %d levels", jcs.MaxDepth)}
 	case !json.Valid(text):
 		return nil, &runtimes.ProgramError{
@@ -118,7 +118,7 @@ func tooDeep(text []byte) bool {
 	return errors.As(jcs.Check(text, jcs.Limits{}), &bad) && bad.Reason == jcs.TooDeep
 }
 
-// stream is stdout or stderr of a module. It stores up to keep bytes, because the text on stdout is also the output.
+// stream is stdout or stderr of a module. It stores up to keep bytes, because the text on stdout is also the result.
 type stream struct {
 	output *frames.Output
 	kind   frames.Kind

@@ -30,7 +30,7 @@ func Serve(conn net.Conn) error {
 
 func serve(conn net.Conn) (err error) {
 	ctx := context.Background()
-	// The compiler is used because wazero's interpreter is at least ten times slower. The server enforces the time limit.
+	// Modules are compiled, because wazero's interpreter is at least ten times slower. The server enforces the time limit.
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler())
 	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
 	offered, err := module.WASI(ctx, engine)
@@ -66,11 +66,11 @@ type worker struct {
 	offered map[string]api.FunctionDefinition
 	out     *frames.Writer
 	modules map[string]wazero.CompiledModule
-	order   []string // digests of modules, oldest first
+	order   []string // digests of the cached modules, oldest first
 }
 
-// maxModules is the maximum number of compiled modules that a worker caches. If a workspace alternates between more
-// modules, they are compiled again.
+// maxModules is the maximum number of compiled modules in a worker's cache. If a workspace uses more modules in turn,
+// they are compiled again.
 const maxModules = 8
 
 // carryOut runs one job and reports its end. Compilation counts towards the program's time limit, because it depends on
@@ -78,7 +78,7 @@ const maxModules = 8
 func (w *worker) carryOut(ctx context.Context, job Job) error {
 	compiled := w.modules[job.Program()]
 	if compiled == nil && job.Brief {
-		return w.out.Write(frames.Need, nil) // the server then sends the job with its module
+		return w.out.Write(frames.Need, nil) // the server then sends the complete job
 	}
 	if err := w.out.Write(frames.Started, nil); err != nil {
 		return err
@@ -128,7 +128,7 @@ func invalid(message string) *runtimes.ProgramError {
 	}
 }
 
-// orElse returns first if it is set, and otherwise then as a program error.
+// orElse returns first if it is not nil, otherwise then as a program error.
 func orElse(first *runtimes.ProgramError, then error) *runtimes.ProgramError {
 	if first != nil || then == nil {
 		return first

@@ -7,7 +7,7 @@ import (
 
 // Numbers from the WebAssembly specification for the parts of a module that this package reads.
 const (
-	headerBytes   = 8 // magic and version
+	headerBytes   = 8 // length of the magic number and the version
 	importSection = 2
 
 	importedFunction = 0
@@ -16,8 +16,9 @@ const (
 	importedGlobal   = 3
 )
 
-// imported lists the imports of a module that are not functions, as reasons why it cannot run: the server offers only
-// functions. It parses the binary itself, because the engine does not list these imports. The binary must be valid.
+// imported returns the reasons why a module cannot run because of its imports. Each import that is not a function is a
+// reason, because the server offers only functions. imported parses the binary itself, because the engine does not list
+// these imports. The binary must be valid.
 func imported(module []byte) []string {
 	r := &sections{rest: module}
 	r.skip(headerBytes)
@@ -63,7 +64,7 @@ func (r *sections) imports() []string {
 	return faults
 }
 
-// sections is a reader of the sections of a binary. Reading beyond the end sets broken and returns zero values.
+// sections is a reader of the sections of a binary. A read beyond the end sets broken and returns zero values.
 type sections struct {
 	rest   []byte
 	broken bool

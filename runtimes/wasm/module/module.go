@@ -18,7 +18,8 @@ import (
 // Start is the name of the function that a WASI command exports.
 const Start = "_start"
 
-// maxListed is the maximum length of each of the lists of imports and exports. A module may have thousands.
+// maxListed is the maximum length of the list of imports and of the list of exports. A module may have thousands of
+// each.
 const maxListed = 200
 
 // maxFaults is the maximum number of reported faults. A module may have about as many faults as bytes.
@@ -51,7 +52,8 @@ func WASI(ctx context.Context, engine wazero.Runtime) (map[string]api.FunctionDe
 	return offered.ExportedFunctions(), nil
 }
 
-// Faults returns the reasons why a valid module cannot run here: unavailable imports, or a missing start function.
+// Faults returns the reasons why a valid module cannot run here: imports that are not available, or a missing start
+// function.
 func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]api.FunctionDefinition) []string {
 	faults := imported(binary)
 	for _, f := range compiled.ImportedFunctions() {

@@ -1,6 +1,6 @@
-// Command covertest is a jailed binary that reports which of its statements ran. A plain test cannot see that: a jail
-// cannot write a profile and is often killed. So this binary, built with -cover, writes its counters to stderr, which
-// the server keeps. Its test makes profiles of them.
+// Command covertest is a jailed binary that reports which of its statements were executed. go test cannot report that,
+// because a jail cannot write a profile and is often killed. So this binary is built with -cover and writes its
+// counters to stderr, which the server keeps. The test of this package makes profiles of the counters.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 		real.Child = func(child *launcher.Child, conn net.Conn) error {
 			t := &counterConn{Conn: conn}
 			err := serve(child, t)
-			t.writeCounters() // it could not even begin
+			t.writeCounters() // for a child that ended before it sent the last frame of a job
 			return err
 		}
 		roles = append(roles, real)
@@ -39,14 +39,14 @@ func main() {
 		printCounters()
 		os.Exit(code)
 	}
-	// Outside of a jail it prints its own metadata: the meaning of the counters.
+	// outside of a jail, the command prints its own metadata, which give the counters their meaning
 	if err := coverage.WriteMeta(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// look returns at once, because it only needs to have been jailed.
+// look returns at once. Its jail only has to be set up.
 func look(conn net.Conn) error {
 	_, _, err := frames.NewReader(conn, map[frames.Kind]int{frames.Job: 0}).Read()
 	return err

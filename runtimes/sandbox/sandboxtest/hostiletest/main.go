@@ -130,7 +130,7 @@ func recurse(n int) int {
 	return recurse(n+1) + int(pad[0])
 }
 
-// threads blocks that many goroutines in system calls, so that each needs a thread.
+// threads blocks n goroutines in system calls, so that each needs a thread.
 func threads(count int) error {
 	done := make(chan struct{})
 	for range count {
@@ -146,7 +146,8 @@ func threads(count int) error {
 	return nil
 }
 
-// run starts a program like the real program role: own environment, no inherited descriptors.
+// run starts a program in the same way as the real program role: with its own environment and without inherited
+// descriptors.
 func run(argv []string) (Answer, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/work", "TMPDIR=/tmp", "LANG=C.UTF-8"}
