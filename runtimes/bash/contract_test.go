@@ -48,7 +48,7 @@ func TestContract(t *testing.T) {
 		"a call that is too long":  {source: "atelier log \"$(printf '%1100000s')\" || echo $?", output: `1`},
 		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
 		"a denied request":         {source: "set -e\ncurl -sS https://x.example.com/", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 is not granted", File: "main.sh", Line: 2}, code: 6},
-		"a field without a key":    {source: "set -e\natelier log info done '{\"a\":1}'", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `a field must have the form KEY=VALUE, and this one has not: {"a":1}`, File: "main.sh", Line: 2}, code: 2},
+		"a field without a key":    {source: "set -e\natelier log info done '{\"a\":1}'", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `a field must have the form KEY=VALUE: {"a":1}`, File: "main.sh", Line: 2}, code: 2},
 		"a request dealt with":     {source: "curl -sS https://x.example.com/ || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
 		"another failure after it": {source: "curl -sS https://x.example.com/ || true\nfalse", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"false" failed`, File: "main.sh", Line: 2}, code: 1},
 		"the code of the request":  {source: "curl -sS https://x.example.com/\nexit $?", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 is not granted"}, code: 6},

@@ -225,7 +225,7 @@ atelier() {
     builtin local __atelier_separator=',"fields":{' __atelier_field
     for __atelier_field; do
       if [[ $__atelier_field != ?*=* || $__atelier_field == [\{[\"]* ]]; then
-        builtin echo "atelier: log: a field must have the form KEY=VALUE, and this one has not: $__atelier_field" >&2
+        builtin echo "atelier: log: a field must have the form KEY=VALUE: $__atelier_field" >&2
         builtin return 2
       fi
       __atelier_quote "${__atelier_field%%=*}"

@@ -351,7 +351,7 @@ type quiet struct{}
 func (quiet) Emit(runtimes.Event) {}
 
 func (quiet) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, &runtimes.CallError{Code: "denied", Message: "There are no host functions here."}
+	return nil, &runtimes.CallError{Code: "denied", Message: "Host calls are not available while packages are resolved or installed."}
 }
 
 // unavailable returns the error for an ecosystem of which this server cannot install packages.

@@ -85,7 +85,7 @@ func (m *Manager) resolve(ctx context.Context, source Source, named Declaration,
 	}
 	var answer resolved
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver gave no answer.", Remedy: "Try again, and check the index."}
+		return runtimes.Lock{}, &Problem{Code: "index", Message: "The resolver sent an answer that is not valid JSON.", Remedy: "Try again, and check the index."}
 	}
 	lock, err := m.locked(named.Ecosystem, answer)
 	var problem *Problem
@@ -235,7 +235,7 @@ func (m *Manager) checkLocked(p *runtimes.LockedPackage) error {
 	case err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "":
 		return &Problem{Code: "index", Package: p.Name, Message: "has an address that is not http or https."}
 	case p.Path != "" && !fs.ValidPath(p.Path):
-		return &Problem{Code: "index", Package: p.Name, Message: "has a folder that is not usable."}
+		return &Problem{Code: "index", Package: p.Name, Message: "has an invalid path in its lock: it must be a relative path without \"..\"."}
 	case !wellFormed:
 		return &Problem{Code: "index", Package: p.Name, Message: "has no hash in the index, so its files cannot be checked.", Remedy: "Use an index that publishes hashes."}
 	case p.Size > m.options.Archive:

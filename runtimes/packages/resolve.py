@@ -97,7 +97,7 @@ def explain(text):
     text = re.sub(r"[×╰├│─▶]+", "", text)
     text = re.sub(r"//[^/@\s]+@", "//", re.sub(r"\s+", " ", text)).strip()  # removes passwords from addresses
     if re.search(r"lack of valid authentication|\b(401 Unauthorized|403 Forbidden)\b", text):
-        return fail("index", "it needs other credentials than the server or the workspace has")
+        return fail("index", "it requires valid credentials, which neither the server nor the workspace has")
     missing = re.search(r"Because (\S+) was not found in the (?:package )?(?:registry|index)|(\S+) was not found in the package registry", text)
     if missing:
         return fail("not_found", "was not found in the package index", (missing[1] or missing[2]).partition("[")[0])

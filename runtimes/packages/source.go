@@ -58,7 +58,7 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 	if !own.within() {
 		return own, &Problem{
 			Code:    "index",
-			Message: fmt.Sprintf("The secret NPMRC of the workspace has a token for another registry than the one on %s.", hostOf(own.Index)),
+			Message: fmt.Sprintf("The token in the workspace's secret NPMRC is for another registry than %s.", hostOf(own.Index)),
 			Remedy:  "Set registry=ADDRESS in NPMRC, or the secret NPM_CONFIG_REGISTRY, to the address for which the token is.",
 		}
 	}

@@ -183,7 +183,7 @@ func conclude(result frames.Result) frames.Result {
 		result.Error.Message = "The TypeScript compiler failed on this program. Simplify its types."
 	}
 	if result.Error == nil && !json.Valid(result.Output) {
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The TypeScript compiler gave no answer."}
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The TypeScript compiler sent an answer that is not valid JSON."}
 	}
 	return result
 }

@@ -167,7 +167,7 @@ func (s *session) died(end ending) *runtimes.ProgramError {
 		return resultTooLarge(s.limits)
 	}
 	if end.broke() {
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The worker ended unexpectedly: it broke its protocol."}
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The worker was stopped, because it sent a message that its protocol does not allow."}
 	}
 	if s.task.Death != nil {
 		if e := s.task.Death(*end.exit); e != nil {
