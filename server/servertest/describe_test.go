@@ -64,7 +64,7 @@ func TestTask_Described_InvalidThenValid_Accepted(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	asked := model.conversations()
-	if len(asked) != 3 || !strings.Contains(asked[0], "a.txt\nb.md") || !strings.Contains(asked[1], "holds no JSON object") || !strings.Contains(asked[2], "eval") {
+	if len(asked) != 3 || !strings.Contains(asked[0], "a.txt\nb.md") || !strings.Contains(asked[1], "contains no JSON object") || !strings.Contains(asked[2], "eval") {
 		t.Errorf("%q", asked)
 	}
 	var diff struct {

@@ -18,10 +18,10 @@ func TestDocument_AnswersOfModels(t *testing.T) {
 		"prose and fence":  {answer: "Here:\n" + fence + "json\n{\"explanation\":\"a\"}\n" + fence + "\nDone.", want: "a"},
 		"two code blocks":  {answer: fence + "json\n{\"explanation\":\"a\"}\n" + fence + "\nor\n" + fence + "json\n{\"explanation\":\"b\"}\n" + fence, want: "a"},
 		"half a document":  {answer: `{"explanation":"a`, refused: "no JSON object"},
-		"half with a part": {answer: `{"explanation":"a","edits":[{"file":"x"}`, refused: "wanted form"},
+		"half with a part": {answer: `{"explanation":"a","edits":[{"file":"x"}`, refused: "requested form"},
 		"prose":            {answer: "I cannot.", refused: "no JSON object"},
 		"nothing":          {answer: "", refused: "no JSON object"},
-		"another form":     {answer: `{"explanation":[1]}`, refused: "wanted form"},
+		"another form":     {answer: `{"explanation":[1]}`, refused: "requested form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
