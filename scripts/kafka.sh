@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A private Apache Kafka for the tests: one KRaft node on loopback. It needs Java 17 and Maven.
-#   kafka.sh where            prints the directory of its libraries, and downloads them once; nothing if that fails
-#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT; again after a stop, with its data. With
+# Manages a private Apache Kafka for the tests: one KRaft node on loopback. It needs Java 17 and Maven.
+#   kafka.sh where            prints the directory of Kafka's libraries, which it downloads once; prints nothing if that fails
+#   kafka.sh start DIR        starts a broker in DIR and prints HOST:PORT; after a stop, the broker still has its data. With
 #                             SECURE=FILE, a key and a certificate in PEM, a second line is HOST:PORT for TLS and SASL
 #                             (user "atelier", password "test-only-password")
-#   kafka.sh stop DIR
+#   kafka.sh stop DIR         stops the broker in DIR
 set -eu
 
 version=4.1.0

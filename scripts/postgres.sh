@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A private PostgreSQL for the tests, on its own unix socket.
-#   postgres.sh where       prints the directory of its programs, or nothing
+# Manages a private PostgreSQL server for the tests, with a Unix socket in its directory.
+#   postgres.sh where       prints the directory of PostgreSQL's programs, or nothing if there is none
 #   postgres.sh start DIR   creates a cluster in DIR, starts it and prints its URL
 #   postgres.sh standby DIR FROM
 #                           copies the running cluster in FROM to DIR, and starts the copy as its standby
-#   postgres.sh promote DIR
-#   postgres.sh stop DIR
+#   postgres.sh promote DIR promotes the standby in DIR
+#   postgres.sh stop DIR    stops the server in DIR
 set -eu
 
 where() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A private S3 server for the tests: S3Proxy over a directory, on loopback. It needs Java and Maven.
-#   s3.sh where            prints the directory of its libraries, and downloads them once; nothing if that fails
+# Manages a private S3 server for the tests: S3Proxy on loopback, with its data in a directory. It needs Java and Maven.
+#   s3.sh where            prints the directory of S3Proxy's libraries, which it downloads once; prints nothing if that fails
 #   s3.sh start DIR        starts a server with the buckets in DIR/data and prints its URL; both keys are "test-only-key"
-#   s3.sh stop DIR
+#   s3.sh stop DIR         stops the server in DIR
 set -eu
 
 version=2.7.0

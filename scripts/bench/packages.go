@@ -131,8 +131,8 @@ func packagedIn(plain load.Program) []packaged {
 	}
 }
 
-// coldInstall measures resolving and installing requests on new servers. With a slow index it also measures the part of
-// the installation that is the download.
+// coldInstall measures how long new servers need to resolve and install the package requests. With a slow index it also
+// measures how much of this time is the download.
 func (b *bench) coldInstall(ctx context.Context, flags []string, slow *slowIndex) ([]row, error) {
 	taken := &load.Sample{}
 	var parts []float64

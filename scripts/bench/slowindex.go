@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	lineBytes = 10_000_000 / 8        // bytes a second of all answers together
-	lineDelay = 30 * time.Millisecond // of each answer
+	lineBytes = 10_000_000 / 8        // total bytes per second of all answers
+	lineDelay = 30 * time.Millisecond // delay of each answer
 	lineChunk = 16 << 10
 )
 
-// slowIndex serves a package index as a line of 10 Mbit/s with 30 ms delay would, and measures the download of wheels.
+// slowIndex serves a package index with the speed of a line of 10 Mbit/s and 30 ms delay. It measures the download of
+// wheels.
 type slowIndex struct {
 	*httptest.Server
 
 	mu    sync.Mutex
-	free  time.Time // when the line has sent all earlier bytes
-	first time.Time // request of the first wheel
-	last  time.Time // end of the last wheel
+	free  time.Time // time at which the line has sent all earlier bytes
+	first time.Time // time of the request for the first wheel
+	last  time.Time // time at which the last wheel was sent
 }
 
 func newSlowIndex(of string) (*slowIndex, error) {
@@ -44,7 +45,7 @@ func newSlowIndex(of string) (*slowIndex, error) {
 	return s, nil
 }
 
-// note records the span of a downloaded wheel.
+// note records when the download of a wheel started and ended.
 func (s *slowIndex) note(began time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +55,8 @@ func (s *slowIndex) note(began time.Time) {
 	s.last = time.Now()
 }
 
-// taken returns the time from the request of the first wheel until the end of the last one, and the time since that
-// request. It then forgets both.
+// taken returns the time from the request for the first wheel until the end of the last wheel. It also returns the time
+// since that request. It then resets both times.
 func (s *slowIndex) taken() (download, all time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *slowIndex) taken() (download, all time.Duration) {
 	return download, all
 }
 
-// slowWriter sends bytes at the rate of the line.
+// slowWriter sends bytes at the speed of the line.
 type slowWriter struct {
 	http.ResponseWriter
 
@@ -82,7 +83,7 @@ func (w *slowWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// await waits until the line has sent earlier bytes and these.
+// await waits until the line has sent all earlier bytes and the given bytes.
 func (s *slowIndex) await(size int) {
 	s.mu.Lock()
 	if now := time.Now(); s.free.Before(now) {

@@ -217,7 +217,7 @@ export function useAgent(name: string, version: string | undefined) {
 }
 /** Reads the current state of the agent without its draft: usage, listing, origin and versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
-/** Whether the draft differs from the latest version. A save of an equal draft asks again. */
+/** Reads whether the draft differs from the latest version. If it does not, each save of the draft reads this again. */
 export function useUnpublished(name: string, latest: string, saved: boolean, enabled: boolean): boolean | undefined {
   const queryKey = [...keys.diffs(name), 'changed', latest];
   useEffect(() => {

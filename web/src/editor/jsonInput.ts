@@ -3,7 +3,7 @@ import type { JsonSchema } from '../api/types';
 import { checkInput, inputFile } from './json';
 import { monaco } from './monaco';
 
-/** An error of the text, and the place where it begins. */
+/** An error in the text, and the position at which it begins. */
 export interface JsonProblem {
   line: number;
   column: number;

@@ -51,7 +51,7 @@ export const latencyChart = {
   p95: '95 % take at most',
   /** A power of ten on the scale. */
   tick: (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),
-  /** The time at an end of the axis, with seconds if the runs are of a short time. */
+  /** Formats the time at an end of the axis. It includes seconds if the runs cover a short time. */
   time: (from: string, to: string, at: string) =>
     Date.parse(to) - Date.parse(from) < 3_600_000 ? `${day(moment(at))} ${timeOfDay(at)}` : moment(at),
   about: (runs: number, failed: number, medianMs: number, p95Ms: number) =>

@@ -8,7 +8,7 @@ interface Props {
   mono?: boolean;
 }
 
-/** A value that nobody can edit here, such as a setting of a published version. */
+/** Shows a value that the user cannot edit here, such as a setting of a published version. */
 export function Plain({ label, text, mono = false }: Props) {
   return (
     <dl className={field.field}>

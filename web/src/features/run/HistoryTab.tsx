@@ -134,7 +134,7 @@ interface RunsProps {
   onUse: (runId: string) => void;
 }
 
-/** The actions of a run in its menu. Without `run` an action is not possible now. */
+/** Shows the menu with the actions of a run. Without `run`, an action is not possible now. */
 function actions(r: RunSummary, on: RunsProps): { label: string; run: (() => void) | undefined }[] {
   const { onRerun, onKeep } = on;
   return [
@@ -144,7 +144,7 @@ function actions(r: RunSummary, on: RunsProps): { label: string; run: (() => voi
   ];
 }
 
-/** Whether a click on a row opens its run: a control in the row does something else. */
+/** Whether a click on a row opens the row's run. A click on a control in the row has another effect. */
 const opensRun = (target: EventTarget): boolean =>
   target instanceof Element && target.closest('button, input, [role="menu"]') === null;
 
@@ -176,7 +176,7 @@ function Runs(props: RunsProps) {
         {runs.map((r) => {
           const when = ago(r.createdAt, now);
           return (
-            // The button in the row opens the run from the keyboard.
+            // With the keyboard, the user opens the run by the button in the row.
             <tr key={r.runId} onClick={(e) => opensRun(e.target) && onOpen(r.runId)}>
               <td>
                 <input

@@ -14,7 +14,7 @@ interface Props {
   onEdit: (text: string) => void;
 }
 
-/** Errors that are listed below the editor at most. */
+/** The maximum number of errors that are listed below the editor. */
 const mostProblems = 4;
 
 /** The input as JSON, with completion and errors from the schema. Until the editor is loaded it is a plain field. */

@@ -20,7 +20,10 @@ import css from './RunPage.module.css';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** The actions for a run: repeat it, change its input, compare it and copy it. `first` makes the repetition primary. */
+/**
+ * Shows the actions for a run: repeat the run, change its input, compare it and copy it. If `first` is set, the button
+ * for the repetition is the primary button.
+ */
 export function RunActions({ run, first }: { run: Run; first: boolean }) {
   const [, navigate] = useLocation();
   const { may, why } = useRights();

@@ -206,7 +206,7 @@ function Where({ run: { runId, provenance, draftRevision = 0 } }: { run: Run }) 
   );
 }
 
-/** The line of the error, if the program of an agent failed there. */
+/** Returns the line of the error, if the program of an agent failed there. */
 function placeOf({ error, provenance, runId }: RunAnswer): { label: string; url: string } | undefined {
   const { agent = '', version } = provenance;
   const { file, line } = error ?? {};
@@ -219,7 +219,7 @@ function placeOf({ error, provenance, runId }: RunAnswer): { label: string; url:
   };
 }
 
-/** The error with a button that opens its line, and the stack. */
+/** Shows the error with a button that opens its line, and the stack. */
 function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunAnswer['error']> }) {
   const { stack, remedy } = error;
   const place = placeOf(answer);

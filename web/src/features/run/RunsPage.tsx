@@ -47,7 +47,7 @@ function Runs() {
   if (since.range !== state.range) setSince({ range: state.range, at: sinceOf(state, now) });
   const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: since.at });
   const narrowed = Object.keys(state).length > 0;
-  const noRun = !narrowed && listing.kind === 'loaded' && listing.items.length === 0; // nothing to filter
+  const noRun = !narrowed && listing.kind === 'loaded' && listing.items.length === 0; // there are no runs to filter
   const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
   return (
     <section className={css.section}>

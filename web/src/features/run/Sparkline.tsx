@@ -9,8 +9,8 @@ const step = 8;
 const wide = 6;
 
 /**
- * Draws the durations of runs as bars, oldest first, with a legend. Bars are filled for success and hollow for failure.
- * Without a run that ended there is nothing to draw.
+ * Draws the durations of runs as bars, oldest first, with a legend. A bar is filled for a success and hollow for a
+ * failure. If no run has ended, it draws nothing.
  */
 export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId: string) => void }) {
   if (runs.length === 0) return null;
