@@ -137,7 +137,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
   'a new draft from a version': async (page, studio) => {
     await studio.versions('old');
-    await studio.choose('Actions for 1.0.0', 'New draft from this version…');
+    await studio.choose('Actions for 1.0.0', 'New draft from this version');
     await page.getByRole('dialog').waitFor();
   },
   'publishing against advice, with a replay': async (page, studio) => {

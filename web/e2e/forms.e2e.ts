@@ -121,7 +121,7 @@ test('settings of the editor open from the palette on a phone, and they and the 
     .waitFor();
   expect(await violations(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  await studio.command('editor settings', 'Editor settings…');
+  await studio.command('editor settings', 'Editor settings');
   const dialog = page.getByRole('dialog', { name: 'Editor settings' });
   await dialog.getByRole('button', { name: 'Done' }).waitFor();
   const box = await dialog.boundingBox();

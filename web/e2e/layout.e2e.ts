@@ -163,6 +163,7 @@ test('on a phone the menu of pages leads to every page, also from an agent', asy
   const { page } = session;
   await page.goto('/studio/');
   await page.getByRole('button', { name: 'Go to a page' }).click();
+  expect(await page.getByRole('menuitem', { name: 'Agents' }).getAttribute('aria-current')).toBe('page');
   await page.getByRole('menuitem', { name: 'Runs' }).click();
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   await new Studio(page).openAgent('weather-of-old');
@@ -215,7 +216,7 @@ test('on a phone the answers to a dialog have one line', async () => {
   const { page } = session;
   const studio = new Studio(page);
   await studio.versions('weather');
-  await studio.choose('Actions for 1.0.0', 'New draft from this version…', 'main');
+  await studio.choose('Actions for 1.0.0', 'New draft from this version', 'main');
   const dialog = page.getByRole('dialog');
   const [cancel, go] = await Promise.all([
     dialog.getByRole('button', { name: 'Cancel' }).boundingBox(),
@@ -295,6 +296,7 @@ const overlaps = (page: Page): Promise<string[]> =>
         .slice(i + 1)
         .filter((other) => !e.contains(other.e) && !other.e.contains(e))
         .filter((other) => other.box.left < box.right - 1 && box.left < other.box.right - 1)
+        .filter((other) => other.box.top < box.bottom - 1 && box.top < other.box.bottom - 1)
         .map((other) => `${e.textContent} and ${other.e.textContent}`),
     );
   });

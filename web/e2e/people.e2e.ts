@@ -109,7 +109,7 @@ describe('people', () => {
         expect(await page.getByRole('menuitem', { name: item }).count()).toBe(0);
       }
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Account' }).click();
+      await studio.manage();
       await page.getByRole('menuitem', { name: 'People' }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Tokens' }).count()).toBe(0);
       await page.keyboard.press('Escape');

@@ -107,16 +107,16 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   },
   connect: async (_, studio) => {
     await studio.openAgent('slugger');
-    await studio.choose('More about slugger', 'Connect a client…');
+    await studio.choose('More about slugger', 'Connect a client');
   },
   'draft-history': async (page, studio) => {
     await studio.openAgent('slugger');
-    await studio.choose('More about slugger', 'History of the draft…');
+    await studio.choose('More about slugger', 'History of the draft');
     await page.getByRole('table', { name: 'Saved drafts of slugger' }).waitFor();
   },
   'saved-draft': async (page, studio) => {
     await studio.openAgent('slugger');
-    await studio.choose('More about slugger', 'History of the draft…');
+    await studio.choose('More about slugger', 'History of the draft');
     await page.getByRole('button', { name: 'Show revision 2' }).click();
     await page.getByRole('region', { name: 'Changes of main.js' }).waitFor();
   },

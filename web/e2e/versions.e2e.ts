@@ -282,7 +282,7 @@ describe('a draft', () => {
     await publishedAgent(atelier, 'redrafted');
     await studio.openAgent('redrafted');
     await studio.replaceCode('export default () => 7;\n');
-    await studio.choose('More about redrafted', 'Discard the draft…');
+    await studio.choose('More about redrafted', 'Discard the draft');
     await dialog('Discard the draft?').getByRole('button', { name: 'Discard' }).click();
     await page.getByText('The draft is now the same as 1.0.0').waitFor();
     await expect.poll(async () => studio.editor.inputValue().catch(() => '')).not.toContain('=> 7');
@@ -293,7 +293,7 @@ describe('a draft', () => {
     // Text typed afterwards belongs to the new draft.
     await studio.replaceCode('export default () => 8;\n');
     await studio.openAgent('redrafted@1.0.0');
-    await studio.choose('More about redrafted', 'New draft from this version…');
+    await studio.choose('More about redrafted', 'New draft from this version');
     await dialog('Discard the draft?').getByRole('button', { name: 'Discard' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/a/redrafted');
     expect(await must(atelier, 'GET', '/code-agents/redrafted')).toMatchObject({
@@ -399,7 +399,7 @@ describe('the public registry', () => {
   test('lists an agent, copies it, and tells of a newer version at the origin', async () => {
     await publishedAgent(atelier, 'shared');
     await studio.versions('shared');
-    await studio.choose('Actions for shared', 'List in the registry…', 'main');
+    await studio.choose('Actions for shared', 'List in the registry', 'main');
     await dialog('List shared in the registry?').getByRole('button', { name: 'List' }).click();
     await page.getByText('In the public registry').waitFor();
 
@@ -429,7 +429,7 @@ describe('the public registry', () => {
       if (request.url().endsWith('/code-agents/shared')) failed++;
     });
     await page.route('**/api/v1/code-agents/shared', (route) => route.abort());
-    await studio.choose('Actions for shared', 'Remove from the registry…', 'main');
+    await studio.choose('Actions for shared', 'Remove from the registry', 'main');
     await dialog('Remove shared from the registry?').getByRole('button', { name: 'Remove' }).click();
     // Shown content stays when the refresh fails. The refresh is tried three times.
     await expect.poll(() => failed).toBeGreaterThanOrEqual(3);
@@ -708,7 +708,7 @@ describe('saved drafts', () => {
     await studio.editor.focus();
     await page.keyboard.press('ControlOrMeta+Home');
     await page.keyboard.type('// typed just now\n');
-    await page.getByRole('button', { name: 'History of the draft…' }).click();
+    await page.getByRole('button', { name: 'History of the draft' }).click();
     const history = dialog('History of the draft');
     await history.getByRole('button', { name: 'Show revision 2' }).waitFor();
     await history.getByRole('button', { name: 'Compare revision 1 with the draft' }).click();

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
+import { Studio } from './kit/studio';
 import { launch, openSession, signIn } from './kit/browser';
 import { askAgain, refuse } from './kit/refuse';
 import { must, publishedAgent } from './kit/seed';
@@ -31,7 +32,7 @@ describe('workspaces', () => {
       const title = `Acme ${theme}`;
       const dialog = page.getByRole('dialog');
       await page.goto('/studio/');
-      await page.getByRole('button', { name: 'Account' }).click();
+      await new Studio(page).manage();
       await page.getByRole('menuitem', { name: 'Workspaces' }).click();
       const table = page.getByRole('table', { name: 'Workspaces' });
       const rows = table.getByRole('row').filter({ has: page.getByRole('cell') });
@@ -99,8 +100,11 @@ describe('workspaces', () => {
       await page.goto('/studio/workspaces');
       await page.getByText('are only for server administrators').waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Account' }).click();
+      await new Studio(page).manage();
+      await page.getByRole('menuitem', { name: 'People' }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Workspaces' }).count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Go to Default' }).click();
       await page.getByRole('link', { name: 'weather', exact: true }).first().waitFor();
 

@@ -21,6 +21,13 @@ export class Studio {
     await this.editorReady();
   }
 
+  /** Opens the menu with the pages of the workspace and the server. On a narrow screen it has all pages. */
+  async manage(): Promise<void> {
+    const button = this.page.getByRole('button', { name: 'Manage', exact: true });
+    const narrow = this.page.getByRole('button', { name: /^Go to a page/ });
+    await button.or(narrow).filter({ visible: true }).click();
+  }
+
   /** Opens the versions page of an agent. */
   async versions(name: string): Promise<void> {
     await this.page.goto(`/studio/a/${name}/versions`);

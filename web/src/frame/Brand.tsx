@@ -1,14 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { CircleUser, Menu as MenuIcon, Moon, Search, Sun } from 'lucide-react';
+import { ChevronDown, CircleUser, Menu as MenuIcon, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError, explain } from '../api/http';
 import { useApprovals, useSession } from '../api/queries';
-import { rightsOf, useRights } from '../api/rights';
+import { rightsOf, useRights, type Rights } from '../api/rights';
 import { signOut } from '../api/verbs';
 import { brand as say } from '../texts/app';
 import { IconButton } from '../ui/Button';
-import { classes } from '../ui/classes';
 import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
 import { useKeys } from '../state/bindings';
@@ -35,7 +34,7 @@ export function Mark({ size }: { size: number }) {
   );
 }
 
-export function Brand() {
+function Brand() {
   return (
     <Link href="/" className={css.brand} aria-label={say.atelierAllAgents}>
       <Mark size={20} />
@@ -44,7 +43,12 @@ export function Brand() {
   );
 }
 
-const places = [
+interface Place {
+  to: string;
+  label: string;
+}
+
+const places: Place[] = [
   { to: '/', label: say.agents },
   { to: '/runs', label: say.runs },
   { to: '/registry', label: say.publicRegistry },
@@ -59,18 +63,34 @@ const places = [
 const within = (here: string, to: string): boolean =>
   (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
 
-/**
- * Shows the main navigation. If there is no space for its links, it is a menu: on a phone, and next to a title
- * (`crowded`) in windows that are not wide.
- */
-export function Places({ crowded = false }: { crowded?: boolean }) {
+/** The pages of the workspace and the server that the rights open. */
+const managedBy = ({ mayAnywhere, runsServer }: Pick<Rights, 'mayAnywhere' | 'runsServer'>): Place[] => [
+  { to: '/people', label: say.people },
+  ...(mayAnywhere('admin') ? [{ to: '/tokens', label: say.tokens }] : []),
+  { to: '/secrets', label: say.secrets },
+  { to: '/packages', label: say.packages },
+  { to: '/usage', label: say.usage },
+  ...(runsServer ? [{ to: '/workspaces', label: say.workspaces }] : []),
+  { to: '/server', label: say.server },
+];
+
+/** Shows the main navigation. In a narrow window it is one menu. */
+function Places() {
   const [here, navigate] = useLocation();
-  const { mayAnywhere } = useRights();
+  const rights = useRights();
+  const { mayAnywhere } = rights;
   const waiting = useApprovals('pending', mayAnywhere('read')).data?.pending ?? 0;
   if (!mayAnywhere('read')) return null;
+  const managed = managedBy(rights);
+  const entryOf = ({ to, label }: Place): MenuEntry => ({
+    kind: 'item',
+    label: to === '/approvals' && waiting > 0 ? say.withCount(label, waiting) : label,
+    current: here === to || within(here, to),
+    run: () => navigate(to),
+  });
   return (
     <>
-      <nav className={classes(css.places, crowded && css.crowded)} aria-label={say.places}>
+      <nav className={css.places} aria-label={say.places}>
         {places.map(({ to, label }) => (
           <Link key={to} href={to} aria-current={here === to ? 'page' : within(here, to) ? 'true' : undefined}>
             {label}
@@ -82,6 +102,15 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
             )}
           </Link>
         ))}
+        <Menu
+          trigger={
+            <button type="button" aria-current={managed.some(({ to }) => here === to) ? 'true' : undefined}>
+              {say.manage}
+              <ChevronDown size={14} aria-hidden />
+            </button>
+          }
+          entries={managed.map(entryOf)}
+        />
       </nav>
       <Menu
         trigger={
@@ -90,11 +119,7 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
             {waiting > 0 && <span className={css.dot} />}
           </IconButton>
         }
-        entries={places.map(({ to, label }) => ({
-          kind: 'item',
-          label: to === '/approvals' && waiting > 0 ? say.withCount(label, waiting) : label,
-          run: () => navigate(to),
-        }))}
+        entries={[...places.map(entryOf), { kind: 'rule' }, ...managed.map(entryOf)]}
       />
     </>
   );
@@ -102,8 +127,19 @@ export function Places({ crowded = false }: { crowded?: boolean }) {
 
 export const Grow = () => <span className={css.grow} />;
 
-/** Shows the right end of the header, which is the same on every page. */
-export function HeaderTools() {
+/** Shows the header of every screen: the product, the main navigation, search and the account. */
+export function Header() {
+  return (
+    <>
+      <Brand />
+      <Places />
+      <Grow />
+      <HeaderTools />
+    </>
+  );
+}
+
+function HeaderTools() {
   const theme = useSyncExternalStore(onTheme, currentTheme);
   return (
     <div className={css.tools}>
@@ -127,7 +163,7 @@ function User({ theme }: { theme: Theme }) {
   const [, navigate] = useLocation();
   const help = useKeys('help.keys');
   const { data } = useSession();
-  const { mayAnywhere, runsServer } = rightsOf(data);
+  const { mayAnywhere } = rightsOf(data);
   const enter = useEnterWorkspace();
   const leave = async (): Promise<void> => {
     try {
@@ -152,17 +188,6 @@ function User({ theme }: { theme: Theme }) {
         [
           { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
           ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
-        ],
-        [
-          ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
-          ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
-          ...only(mayAnywhere('read'), say.secrets, () => runCommand('secrets')),
-          ...only(mayAnywhere('read'), say.packages, () => runCommand('packages')),
-          ...only(mayAnywhere('read'), say.usage, () => runCommand('usage')),
-          ...only(mayAnywhere('read'), say.rules, () => runCommand('rules')),
-          ...only(mayAnywhere('read'), say.blocked, () => runCommand('blocked')),
-          ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
-          { kind: 'item', label: say.server, run: () => runCommand('server') },
         ],
         [
           ...only(person || mayAnywhere('admin'), say.account, () => navigate('/account')),

@@ -4,10 +4,12 @@ import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
 import { setLayout, useLayout, usePhone, type Pane } from '../state/layout';
 import { usePageTitle } from '../state/pageTitle';
+import { Header } from './Brand';
 import css from './Workbench.module.css';
 
 interface Props {
-  header: ReactNode;
+  /** The name and the actions of the open agent, in a second line of the header. */
+  bar?: ReactNode;
   left: ReactNode;
   main: ReactNode;
   bottom?: ReactNode;
@@ -15,10 +17,8 @@ interface Props {
   status: ReactNode;
 }
 
-/**
- * Shows the frame of every screen: header, agents and files, the editor above the run panel, configuration and status.
- */
-export function Workbench({ header, left, main, bottom, right, status }: Props) {
+/** Shows the frame of every screen: header, agents and files, the editor above the run panel, configuration and status. */
+export function Workbench({ bar, left, main, bottom, right, status }: Props) {
   const layout = useLayout();
   const editor = bottom !== undefined;
   const title = usePageTitle();
@@ -37,7 +37,10 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
         {editor ? say.skipToTheEditor : say.skipToThePage}
       </a>
       <header className={css.header} data-tour="header" data-region tabIndex={-1}>
-        {header}
+        <div className={css.line}>
+          <Header />
+        </div>
+        {bar !== undefined && <div className={css.line}>{bar}</div>}
       </header>
       <div className={css.body}>
         <div

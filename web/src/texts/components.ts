@@ -53,7 +53,7 @@ export const componentsPage = {
   actions: 'Actions',
   menu: 'Menu',
   open: 'Open',
-  remove: 'Delete…',
+  remove: 'Delete',
   empty: 'Empty states',
   nothing: 'Nothing here yet.',
   steps: 'No items yet.',

@@ -90,7 +90,7 @@ export const filesPanel = {
   uploadIntoIt: 'Upload here…',
   download: 'Download',
   renameOrMove: 'Rename or move',
-  delete: 'Delete…',
+  delete: 'Delete',
   searchInFiles: 'Search in files',
   uploadFiles: 'Upload files',
   newFile: 'New file',

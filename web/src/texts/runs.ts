@@ -35,7 +35,7 @@ export const runActions = {
   compareWithPrevious: 'Compare with previous',
   noEarlierRun: 'There is no earlier run of this agent to compare with.',
   failed: (reason: string) => `That did not work. ${reason}`,
-  copyAs: 'Copy as…',
+  copyAs: 'Copy as',
   copied: 'Copied',
   link: 'Link to this run',
   curl: 'curl command',

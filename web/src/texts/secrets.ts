@@ -46,7 +46,7 @@ export const secretsPage = {
   replaceNamed: (name: string) => `Replace ${name}`,
   replace: 'Replace…',
   removeNamed: (name: string) => `Remove ${name}`,
-  remove: 'Remove…',
+  remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeAbout: 'Runs that need it are refused from now on. The value cannot be recovered.',
   removeVerb: 'Remove',

@@ -62,7 +62,7 @@ END
   promoted: (name: string) => `Promoted ${name}`,
   promoteButton: 'Promote',
   uninstall: (name: string) => `Uninstall ${name}`,
-  uninstallButton: 'Uninstall…',
+  uninstallButton: 'Uninstall',
 };
 
 export const uninstallDialog = {

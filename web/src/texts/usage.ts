@@ -37,7 +37,7 @@ export const usagePage = {
   perMonth: (meter: string) => `${meter} per month`,
   warnsAt: (percent: number) => `Warns at ${String(percent)} percent`,
   newBudget: 'New budget…',
-  change: 'Change',
+  change: 'Change…',
   changeNamed: (name: string) => `Change ${name}`,
   remove: 'Remove',
   removeNamed: (name: string) => `Remove ${name}`,

@@ -9,7 +9,9 @@ export type MenuEntry =
       label: string;
       keys?: string;
       danger?: boolean;
-      /** The reason why the entry is disabled. The entry shows it. */
+      /** The page of this entry is open. */
+      current?: boolean;
+      /** The reason for a disabled entry, shown in it. */
       why?: string | undefined;
       /** Whether the action moves the focus. Then it starts after the menu has returned the focus. */
       later?: boolean;
@@ -82,8 +84,8 @@ function Entry({ entry, onChoose }: { entry: MenuEntry; onChoose: EntriesProps['
       return (
         <DropdownMenu.Item
           className={classes(css.item, entry.danger && css.danger)}
-          // Uses aria-disabled. The arrow keys skip entries with `disabled`, so screen readers would not read out the
-          // reason.
+          aria-current={entry.current ? 'page' : undefined}
+          // Uses aria-disabled, because arrow keys skip `disabled` entries and their reason would not be announced.
           aria-disabled={entry.why !== undefined}
           onSelect={(e) => {
             if (entry.why === undefined) onChoose(entry);

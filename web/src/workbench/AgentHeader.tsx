@@ -2,7 +2,7 @@ import { Ellipsis, History, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useFacts, useUnpublished } from '../api/queries';
 import { useRights } from '../api/rights';
-import { Brand, Grow, HeaderTools, Places } from '../frame/Brand';
+import { Grow } from '../frame/Brand';
 import { useKeys } from '../state/bindings';
 import { isMac, runCommand } from '../state/commands';
 import { showDialog } from '../state/dialogs';
@@ -39,9 +39,6 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   const configured = useRightSeen();
   return (
     <>
-      <Brand />
-      <Places crowded />
-      <span className={css.rule} />
       <div className={css.title}>
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
         {draft ? (
@@ -95,11 +92,9 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         <RunButton busy={busy} fixed={fixed} onStop={onStop} />
         <More agent={agent} />
       </div>
-      <span className={css.rule} />
       <IconButton label={say.toggleConfiguration} aria-expanded={configured} onClick={toggleRight} className={css.wide}>
         <PanelRight size={16} aria-hidden />
       </IconButton>
-      <HeaderTools />
     </>
   );
 }

@@ -66,7 +66,7 @@ export function AgentWorkbench() {
   // own data changes.
   const severities = useSeverities(problems);
   const failure = useMemo(() => failureOf(view.run), [view.run]);
-  const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
+  const bar = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
   const left = useMemo(
     () => (
       <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
@@ -103,7 +103,7 @@ export function AgentWorkbench() {
   return (
     <>
       <Workbench
-        header={header}
+        bar={bar}
         left={left}
         main={main}
         bottom={

@@ -1,4 +1,4 @@
-import { ArrowLeft, TriangleAlert } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -34,7 +34,7 @@ export function ApprovalPage({ id }: { id: string }) {
   }, []);
   return (
     <Page>
-      <Column>
+      <Column back={{ to: '/approvals', label: say.back }}>
         {found.isPending && <Waiting shape="page" what={say.theApproval} retry />}
         <NotLoaded found={found} why={say.notLoaded} />
         {found.data && <Request approval={found.data} />}
@@ -64,9 +64,6 @@ function Request({ approval }: { approval: ApprovalDetails }) {
   return (
     <section className={entries.section}>
       <div className={entries.title}>
-        <Link href="/approvals" className={entries.back}>
-          <ArrowLeft size={14} aria-hidden /> {say.back}
-        </Link>
         <h1>{subjectOf(approval)}</h1>
         <p className={entries.facts}>
           <ApprovalState status={status} />

@@ -1,4 +1,3 @@
-import { ArrowLeft } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -23,7 +22,7 @@ export function OverlayPage({ project, id }: { project: string; id: string }) {
   }, []);
   return (
     <Page>
-      <Column>
+      <Column back={{ to: `/projects/${encodeURIComponent(project)}`, label: say.backTo(project) }}>
         {found.isPending && <Waiting shape="page" what={say.theChange} retry />}
         <NotLoaded found={found} why={say.notLoaded} />
         {found.data && <Review project={project} diff={found.data} />}
@@ -51,9 +50,6 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
     <section className={entries.section}>
       <div className={entries.head}>
         <div className={entries.title}>
-          <Link href={`/projects/${encodeURIComponent(project)}`} className={entries.back}>
-            <ArrowLeft size={14} aria-hidden /> {say.backTo(project)}
-          </Link>
           <h1>{overlay.summary === '' ? say.noSummary : overlay.summary}</h1>
           <p className={entries.facts}>
             <OverlayState status={overlay.status} />

@@ -1,4 +1,4 @@
-import { ArrowLeft, FileText, GitPullRequestArrow } from 'lucide-react';
+import { FileText, GitPullRequestArrow } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useOverlays, useProject, useProjectChanges } from '../../api/projects';
@@ -37,13 +37,10 @@ export function ProjectPage({ name }: { name: string }) {
   const [shown, setShown] = useState<string>();
   return (
     <Page>
-      <Column>
+      <Column back={{ to: '/projects', label: say.back }}>
         <section className={entries.section}>
           <div className={entries.head}>
             <div className={entries.title}>
-              <Link href="/projects" className={entries.back}>
-                <ArrowLeft size={14} aria-hidden /> {say.back}
-              </Link>
               <h1>{name}</h1>
               {project.data && (
                 <>

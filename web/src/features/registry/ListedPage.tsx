@@ -1,5 +1,5 @@
 import { useEffect, useMemo, type ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
 import { useListedAgent, useListedVersion } from '../../api/queries';
 import type { ListedAgent, Version } from '../../api/types';
@@ -55,7 +55,7 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
   if (found.isError && (found.data === undefined || isMissing(found.error))) {
     const missing = isMissing(found.error);
     return (
-      <Frame publisher={publisher} name={name}>
+      <Page>
         <Empty
           title={missing ? notOpened.notFound : notOpened.couldNotOpen}
           actions={
@@ -67,13 +67,13 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
         >
           {missing ? say.isNotThere(<strong>{`${publisher}/${name}`}</strong>) : say.notLoaded(found.error.message)}
         </Empty>
-      </Frame>
+      </Page>
     );
   }
   if (shown.isError && (shown.data === undefined || isMissing(shown.error))) {
     const missing = isMissing(shown.error);
     return (
-      <Frame publisher={publisher} name={name}>
+      <Page>
         <Empty
           title={missing ? notOpened.notFound : notOpened.couldNotOpen}
           actions={
@@ -89,11 +89,11 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
         >
           {missing ? say.noSuchVersion(<strong>{`${name}@${version}`}</strong>) : say.notLoaded(shown.error.message)}
         </Empty>
-      </Frame>
+      </Page>
     );
   }
   return (
-    <Frame publisher={publisher} name={name}>
+    <Page>
       {found.data && shown.data ? (
         <Loaded
           agent={found.data}
@@ -103,30 +103,10 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
           dialogs={dialogs}
         />
       ) : (
-        <Column>
+        <Column back={{ to: '/registry', label: say.publicRegistry }}>
           <Waiting shape="page" what={name} retry />
         </Column>
       )}
-    </Frame>
-  );
-}
-
-function Frame({ publisher, name, children }: Omit<Props, 'dialogs'> & { children: ReactNode }) {
-  return (
-    <Page
-      head={
-        <div className={sheet.crumbs}>
-          <Link href="/registry" className={sheet.whole}>
-            {say.publicRegistry}
-          </Link>
-          <span aria-hidden>/</span>
-          <span className={css.publisher}>{publisher}</span>
-          <span aria-hidden>/</span>
-          <span>{name}</span>
-        </div>
-      }
-    >
-      {children}
     </Page>
   );
 }
@@ -144,7 +124,7 @@ function Loaded({ agent, version, coming, file, dialogs }: LoadedProps) {
   const opened = useMemo(() => openVersion({ ...agent, metadata: {} }, version), [agent, version]);
   return (
     <OpenAgentProvider opened={opened}>
-      <Column>
+      <Column back={{ to: '/registry', label: say.publicRegistry }}>
         <ListedAbout agent={agent} version={version} coming={coming} />
         <div className={css.rest} aria-busy={coming !== undefined}>
           <UseIt agent={agent} version={version} />

@@ -57,7 +57,7 @@ export function RunPage({ id }: { id: string }) {
   const words = stateText(run, 0);
   return (
     <Page>
-      <Column>
+      <Column back={{ to: '/runs', label: say.allRuns }}>
         {found.isError && !there && (
           <Empty
             title={isMissing(found.error) ? notOpened.notFound : notOpened.couldNotOpen}
@@ -75,7 +75,6 @@ export function RunPage({ id }: { id: string }) {
         {found.data && (
           <section className={css.section}>
             <div className={css.top}>
-              <Link href="/runs">{say.allRuns}</Link>
               <div className={css.head}>
                 <h1>{titleOf(found.data)}</h1>
                 <p role="status" aria-label={say.runState}>

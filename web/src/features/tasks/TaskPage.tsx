@@ -1,4 +1,4 @@
-import { ArrowLeft, CircleX } from 'lucide-react';
+import { CircleX } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
@@ -32,7 +32,7 @@ export function TaskPage({ id }: { id: string }) {
   }, []);
   return (
     <Page>
-      <Column>
+      <Column back={{ to: '/tasks', label: say.back }}>
         {found.isPending && <Waiting shape="page" what={say.theTask} retry />}
         <NotLoaded found={found} why={say.notLoaded} />
         {found.data && <Shown task={found.data} />}
@@ -73,9 +73,6 @@ function Shown({ task }: { task: Task }) {
     <section className={entries.section}>
       <div className={entries.head}>
         <div className={entries.title}>
-          <Link href="/tasks" className={entries.back}>
-            <ArrowLeft size={14} aria-hidden /> {say.back}
-          </Link>
           <h1>{title}</h1>
           <p className={entries.facts}>
             <span role="status">

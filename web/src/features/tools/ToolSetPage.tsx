@@ -35,9 +35,8 @@ export function ToolSetPage({ name }: { name: string }) {
   }, [name]);
   return (
     <Page>
-      <Column>
+      <Column back={{ to: '/tool-sets', label: say.back }}>
         <section className={entries.section}>
-          <Link href="/tool-sets">{say.back}</Link>
           {found.isPending && <Waiting shape="page" what={say.theSet} retry />}
           <NotLoaded found={found} why={say.setNotLoaded} />
           {found.data && <Loaded set={found.data} />}

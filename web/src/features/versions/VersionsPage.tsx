@@ -1,5 +1,5 @@
 import { useEffect, useMemo, type ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
 import { useFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
@@ -36,20 +36,11 @@ export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNo
   if (facts.isError && (facts.data === undefined || isMissing(facts.error)))
     return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
   return (
-    <Page
-      current={name}
-      head={
-        <div className={sheet.crumbs}>
-          <Link href={agentUrl(name)}>{name}</Link>
-          <span aria-hidden>/</span>
-          <span className={sheet.whole}>{say.versions}</span>
-        </div>
-      }
-    >
+    <Page current={name}>
       {facts.data ? (
         <Loaded agent={facts.data} dialogs={dialogs} />
       ) : (
-        <Column>
+        <Column back={{ to: agentUrl(name), label: name }}>
           <Waiting shape="page" what={name} retry />
         </Column>
       )}
@@ -62,7 +53,7 @@ function Loaded({ agent, dialogs }: { agent: Agent; dialogs: ReactNode }) {
   useLifecycleCommands(opened, agent.listed);
   return (
     <OpenAgentProvider opened={opened}>
-      <Column>
+      <Column back={{ to: agentUrl(agent.name), label: agent.name }}>
         <About agent={agent} />
         <VersionList agent={agent} />
         <SavedDrafts agent={agent} />
