@@ -151,6 +151,9 @@ describe('people', () => {
       await people.getByRole('button', { name: `Remove Grace ${theme}` }).click();
       await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await people.getByText(`Grace ${theme}`).waitFor({ state: 'detached' });
+      await people.getByText('The only administrator.').waitFor();
+      expect(await people.getByRole('button', { name: 'Remove Administrator' }).count()).toBe(0);
+      expect(await people.getByRole('combobox', { name: 'Role of Administrator' }).count()).toBe(0);
       await expect.poll(() => admin.page.evaluate(() => document.activeElement === document.body)).toBe(false);
       await page.reload();
       await page.getByRole('heading', { name: 'Sign in to Atelier' }).waitFor();

@@ -9,5 +9,5 @@ test('each quota row shows the usage and the limit', () => {
     used: { concurrentRuns: 2, runsPerDay: 1200, cpuSecondsPerDay: 1.4, storageBytes: 2048 },
     until: '2026-11-23T00:00:00Z',
   });
-  expect(rows.map((r) => r.summary)).toEqual(['2, no limit', '1,200 of 1,000', '1 s, no limit', '2 KiB of 1 MiB']);
+  expect(rows.map((r) => r.summary)).toEqual(['2, no limit', '1,200 of 1,000', '1.40 s, no limit', '2 KiB of 1 MiB']);
 });

@@ -6,6 +6,8 @@ export interface QuotaRow {
   name: string;
   used: number;
   limit: number;
+  /** The usage alone, for an unlimited quota. */
+  amount: string;
   summary: string;
 }
 
@@ -15,6 +17,7 @@ export function quotaRows({ limits, used }: Quotas): QuotaRow[] {
     name,
     used: taken,
     limit,
+    amount: unit(taken),
     summary: limit > 0 ? say.usedOf(unit(taken), unit(limit)) : say.noLimit(unit(taken)),
   });
   return [

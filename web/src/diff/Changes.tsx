@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { quoted } from '../ui/quoted';
 import { isObject, type Json } from '../api/json';
 import type { Diff } from '../api/types';
 import { changes as say } from '../texts/compare';
@@ -69,10 +69,6 @@ export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons
     </ul>
   );
 }
-
-/** The server writes names in backticks. */
-const quoted = (sentence: string): ReactNode[] =>
-  sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 
 /** Shows names one per line and variables as assignments; anything else as JSON. */
 function plain(value: Json | undefined): string {

@@ -190,6 +190,8 @@ function User({ theme }: { theme: Theme }) {
           ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
         ],
         [
+          // Without the main navigation, this is the way to the server page.
+          ...only(!mayAnywhere('read'), say.server, () => navigate('/server')),
           ...only(person || mayAnywhere('admin'), say.account, () => navigate('/account')),
           { kind: 'item', label: say.settings, run: () => runCommand('settings') },
           {

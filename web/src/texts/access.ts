@@ -104,6 +104,7 @@ export const members = {
   you: 'you',
   roleOf: (title: string) => `Role of ${title}`,
   roleIsNow: (title: string, role: string) => `${title} is now ${role}`,
+  lastAdministrator: 'The only administrator. Give another person this role to change it or to remove this one.',
   remove: (title: string) => `Remove ${title}`,
   removeButton: 'Remove',
   removeTitle: (title: string) => `Remove ${title}?`,
@@ -183,6 +184,11 @@ export const sessions = {
   signOutTitle: (name: string) => `Sign ${name} out?`,
   signOutAbout: 'It has to sign in again to go on. Unsaved edits stay in that browser.',
   signOutVerb: 'Sign out',
+  signOutOthers: 'Sign out all others',
+  signOutOthersTitle: (n: number) => `Sign out ${plural(n, { one: 'other browser', other: 'other browsers' })}?`,
+  signOutOthersAbout:
+    'They have to sign in again to go on. Unsaved edits stay in those browsers. This one stays signed in.',
+  signedOutOthers: (n: number) => `Signed out ${plural(n, { one: 'other browser', other: 'other browsers' })}`,
 };
 
 export const tokensPage = {
@@ -215,6 +221,8 @@ export const tokensPage = {
   end: 'Expires',
   made: 'Created',
   actions: 'Actions',
+  unused: 'not used yet',
   never: 'never',
+  neverHint: 'It never expires. Prefer an expiry.',
   neverAdmin: 'It may do everything and never expires. Prefer fewer scopes or an expiry.',
 };

@@ -244,7 +244,7 @@ export const notOpened = {
   restoreIt: 'Restore it',
   thereIsNoAgent: (name: ReactNode) =>
     rich`There is no agent named “${name}” in this workspace. Create it, or check the link.`,
-  createIt: 'Create it',
+  createIt: 'Create it…',
 };
 
 export const renameDialog = {

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
-import { number } from './format';
+import { milliseconds, number } from './format';
 import { rich } from './rich';
 
 export const quotaList = {
   quotas: 'Quotas',
   changeItUnder: (workspaces: ReactNode) => rich`The limits of this workspace. Change them under ${workspaces}.`,
   workspaces: 'Workspaces',
+  unlimited: 'No limit',
   changedByTheServer: 'The limits of this workspace. Server administrators can change them.',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
@@ -90,11 +91,11 @@ export const words = {
   noVersionDeclaresIt: 'No version declares it',
   declaredBy: (versions: string[], more: number) =>
     more > 0 ? `Declared by ${versions.join(', ')} and ${number(more)} more` : `Declared by ${versions.join(', ')}`,
-  runsAtOnce: 'Runs at once',
+  runsAtOnce: 'Runs at once, now',
   runsToday: 'Runs today',
   processorTimeToday: 'CPU time today',
   storage: 'Storage',
-  processorTime: (seconds: number) => `${number(Math.round(seconds))} s`,
+  processorTime: (seconds: number) => (seconds === 0 ? '0 s' : milliseconds(seconds * 1000)),
   usedOf: (used: string, limit: string) => `${used} of ${limit}`,
   noLimit: (used: string) => `${used}, no limit`,
   notAName: 'Use up to 64 letters, digits and _; the first character is not a digit.',

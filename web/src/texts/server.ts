@@ -7,7 +7,7 @@ export const serverPage = {
   server: 'Server',
   lead: 'The engines that run programs, their load, the isolation of this machine and the limits of a run. The numbers refresh by themselves.',
   aboutEngines:
-    'An engine runs the programs of its languages in workers. Idle workers are prepared, so that a run starts at once.',
+    'An engine runs the programs of its languages in workers. Idle workers are prepared, so that a run starts at once. Workers started counts workers since the server started: more than runs, because some are spares.',
   workers: 'Workers',
   noWorkers: 'none now',
   busy: 'busy',
@@ -22,11 +22,11 @@ export const serverPage = {
   notAsked: (reason: string) => `The engines could not be loaded. ${reason}`,
   engine: 'Engine',
   state: 'State',
-  running: 'Running',
-  waiting: 'Waiting',
-  prepared: 'Prepared',
-  started: 'Started',
-  died: 'Died',
+  running: 'Runs now',
+  waiting: 'Runs waiting',
+  prepared: 'Workers ready',
+  started: 'Workers started',
+  died: 'Workers died',
   ready: 'Ready',
   notReady: 'Not ready',
   notReadyHere: 'Not ready on this server',
@@ -51,9 +51,9 @@ export const serverPage = {
 };
 
 export const loadPicture = {
-  running: 'running now',
+  running: 'runs now',
   waiting: 'waiting now',
-  started: 'started in the last hour',
+  started: 'runs started in the last hour',
   atOnce: 'at once at most',
   none: 'No run has started in the last hour. The picture starts again with the server.',
   queue: 'Queue',

@@ -179,7 +179,7 @@ export function amountOf(meter: string, amount: number, currency: string): strin
   switch (meter) {
     case 'cpuSeconds':
     case 'remoteSeconds':
-      return milliseconds(amount * 1000);
+      return amount === 0 ? '0 s' : milliseconds(amount * 1000);
     case 'gpuMinutes':
       return `${measured(amount, amount > 0 && amount < 10 ? 2 : 0)} min`;
     case 'remoteCost':

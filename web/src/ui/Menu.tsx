@@ -11,7 +11,7 @@ export type MenuEntry =
       danger?: boolean;
       /** The page of this entry is open. */
       current?: boolean;
-      /** The reason for a disabled entry, shown in it. */
+      /** The reason why the entry is disabled. The entry shows it. */
       why?: string | undefined;
       /** Whether the action moves the focus. Then it starts after the menu has returned the focus. */
       later?: boolean;

@@ -60,7 +60,7 @@ export function Members({ invite }: { invite: (() => void) | undefined }) {
           label={say.people}
           middle
           items={members}
-          columns={columnsOf(session.data?.actor.id)}
+          columns={columnsOf(session.data?.actor.id, isLastAdministrator(members))}
           rowKey={({ id }) => id}
           words={({ name, title, role }) => `${name} ${title} ${role}`}
         />
@@ -77,7 +77,15 @@ const sharesOf = (members: readonly Member[]): Share[] =>
     return { key: role, label: say.ofRole(role, count), count, look: looks[role], icon: roleIcons[role] };
   });
 
-const columnsOf = (me: string | undefined): TableColumn<Member>[] => [
+type Test = (member: Member) => boolean;
+
+/** A workspace keeps one administrator: the server refuses to remove the last one or to change the role. */
+const isLastAdministrator = (members: readonly Member[]): Test => {
+  const administrators = members.filter(({ role }) => role === 'administrator');
+  return ({ role }) => role === 'administrator' && administrators.length === 1;
+};
+
+const columnsOf = (me: string | undefined, isLast: Test): TableColumn<Member>[] => [
   {
     key: 'name',
     title: say.name,
@@ -93,14 +101,19 @@ const columnsOf = (me: string | undefined): TableColumn<Member>[] => [
     ),
   },
   { key: 'signInName', title: say.signInName, by: ({ name }) => name, cell: ({ name }) => name },
-  { key: 'role', title: say.role, by: ({ role }) => role, cell: (member) => <RoleOf member={member} /> },
+  {
+    key: 'role',
+    title: say.role,
+    by: ({ role }) => role,
+    cell: (member) => <RoleOf member={member} last={isLast(member)} />,
+  },
   {
     key: 'since',
     title: say.since,
     by: ({ since }) => -Date.parse(since),
     cell: ({ since }) => day(since),
   },
-  { key: 'acts', title: say.actions, acts: true, cell: (member) => <Remove member={member} /> },
+  { key: 'acts', title: say.actions, acts: true, cell: (member) => !isLast(member) && <Remove member={member} /> },
 ];
 
 async function act(verb: () => Promise<unknown>, done: string): Promise<void> {
@@ -113,13 +126,16 @@ async function act(verb: () => Promise<unknown>, done: string): Promise<void> {
   await Promise.all([refreshMembers(), queryClient.invalidateQueries({ queryKey: keys.session })]);
 }
 
-function RoleOf({ member: { id, title, role } }: { member: Member }) {
+function RoleOf({ member: { id, title, role }, last }: { member: Member; last: boolean }) {
   const { may } = useRights();
-  if (!may('admin')) {
+  if (!may('admin') || last) {
     return (
-      <StateMark look="quiet" icon={roleIcons[role]}>
-        {role}
-      </StateMark>
+      <>
+        <StateMark look="quiet" icon={roleIcons[role]}>
+          {role}
+        </StateMark>
+        {may('admin') && <small>{say.lastAdministrator}</small>}
+      </>
     );
   }
   return (

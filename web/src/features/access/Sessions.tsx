@@ -55,7 +55,13 @@ export function Sessions() {
 }
 
 function OwnSessions() {
-  return <Shown found={useOwnSessions()} end={endOwnSession} />;
+  const found = useOwnSessions();
+  return (
+    <>
+      <Shown found={found} end={endOwnSession} />
+      <SignOutOthers sessions={(found.data ?? []).filter(({ current }) => !current)} />
+    </>
+  );
 }
 
 function AllSessions() {
@@ -131,6 +137,37 @@ const columnsOf = (now: number, end: Props['end']): TableColumn<OpenSession>[] =
   },
   { key: 'acts', title: say.actions, acts: true, cell: (session) => <SignOut session={session} end={end} /> },
 ];
+
+/** Signs every other browser of the user out. */
+function SignOutOthers({ sessions }: { sessions: OpenSession[] }) {
+  const [asked, setAsked] = useState(false);
+  const signOut = async (): Promise<void> => {
+    try {
+      await Promise.all(sessions.map(({ id }) => endOwnSession(id)));
+      notify('done', say.signedOutOthers(sessions.length));
+    } catch (error) {
+      notify('failed', explain(error));
+    }
+    await refreshSessions();
+  };
+  if (sessions.length < 2) return null;
+  return (
+    <div>
+      <Button ref={leaveFocus} onClick={() => setAsked(true)}>
+        {say.signOutOthers}
+      </Button>
+      {asked && (
+        <ConfirmDialog
+          title={say.signOutOthersTitle(sessions.length)}
+          about={say.signOutOthersAbout}
+          verb={say.signOutVerb}
+          onClose={() => setAsked(false)}
+          onConfirm={() => void signOut()}
+        />
+      )}
+    </div>
+  );
+}
 
 function SignOut({ session: { id, browser, current }, end }: { session: OpenSession; end: Props['end'] }) {
   const [asked, setAsked] = useState(false);

@@ -113,7 +113,7 @@ const columnsOf = (now: number): TableColumn<Token>[] => [
     title: say.lastUse,
     by: ({ lastUsedAt }) => -time(lastUsedAt),
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? <span className={css.quiet}>{say.never}</span> : ago(lastUsedAt, now),
+      lastUsedAt === undefined ? <span className={css.quiet}>{say.unused}</span> : ago(lastUsedAt, now),
   },
   {
     key: 'ends',
@@ -161,15 +161,14 @@ function Revoke({ token, now }: { token: Token; now: number }) {
   );
 }
 
-/** Shows when a token expires. A token that never expires and may do everything has a warning. */
+/** When a token ends. A token that never ends has a warning. */
 function End({ token, now }: { token: Token; now: number }) {
   const { expiresAt, revokedAt, scopes } = token;
   switch (tokenState(token, now)) {
     case 'open':
       if (expiresAt !== undefined) return day(expiresAt);
-      if (!scopes.includes('admin')) return say.never;
       return (
-        <span title={say.neverAdmin}>
+        <span title={scopes.includes('admin') ? say.neverAdmin : say.neverHint}>
           <StateMark look="warn" icon={TriangleAlert}>
             {say.never}
           </StateMark>

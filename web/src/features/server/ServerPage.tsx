@@ -8,6 +8,7 @@ import { classes } from '../../ui/classes';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { StateMark } from '../../ui/StateMark';
+import { quoted } from '../../ui/quoted';
 import { Waiting } from '../../ui/Waiting';
 import { languageNames } from '../../agent/starters';
 import { Column, Page } from '../../frame/Page';
@@ -153,7 +154,7 @@ function Away({ engines, reasons }: { engines: EngineRow[]; reasons: Map<string,
             <span>
               <strong>{runtime}</strong> <small>{namesOf(languages)}</small>
             </span>
-            <p>{reasons.get(runtime) ?? say.notReady}</p>
+            <p>{quoted(reasons.get(runtime) ?? say.notReady)}</p>
           </li>
         ))}
       </ul>
@@ -222,7 +223,7 @@ function Missing({ languages }: { languages: Capabilities['languages'] }) {
           <div key={names.join()}>
             <dt>{namesOf(names)}</dt>
             {reasons.map(({ runtime, reason }) => (
-              <dd key={runtime}>{runtime === undefined ? reason : say.because(runtime, reason)}</dd>
+              <dd key={runtime}>{quoted(runtime === undefined ? reason : say.because(runtime, reason))}</dd>
             ))}
           </div>
         ))}

@@ -41,12 +41,13 @@ export function QuotaList() {
 
 const nearly = 0.8;
 
-function Bar({ row: { name, used, limit, summary } }: { row: QuotaRow }) {
+function Bar({ row: { name, used, limit, amount, summary } }: { row: QuotaRow }) {
   const share = limit > 0 ? Math.min(1, used / limit) : 0;
   return (
     <li className={css.quota}>
       <span className={css.quiet}>{name}</span>
-      <strong>{summary}</strong>
+      <strong>{limit > 0 ? summary : amount}</strong>
+      {limit === 0 && <span className={css.quiet}>{say.unlimited}</span>}
       {limit > 0 && (
         <div
           className={classes(css.bar, share >= 1 && css.full, share >= nearly && share < 1 && css.nearly)}
