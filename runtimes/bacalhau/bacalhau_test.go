@@ -32,10 +32,10 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-func newEngine(t *testing.T, s *bacalhautest.Service, change ...func(*bacalhau.Options)) *bacalhau.Engine {
+func newEngine(t *testing.T, at bacalhautest.Address, change ...func(*bacalhau.Options)) *bacalhau.Engine {
 	t.Helper()
 	o := bacalhau.Options{
-		Host: s.Host, Port: s.Port, Key: bacalhautest.Key, Owner: "owner", Poll: 5 * time.Millisecond,
+		Host: at.Host, Port: at.Port, Key: bacalhautest.Key, Owner: "owner", Poll: 5 * time.Millisecond,
 		Ceiling: func(string) hostpattern.Ceiling { return hostpattern.Ceiling{All: true} },
 	}
 	for _, c := range change {
@@ -71,7 +71,7 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			s := bacalhautest.New(t)
 			t.Run("suite", func(t *testing.T) {
-				runtimetest.Conformance(t, newEngine(t, s, func(o *bacalhau.Options) { o.Bundle = v8.Bundle }), p)
+				runtimetest.Conformance(t, newEngine(t, s.Address, func(o *bacalhau.Options) { o.Bundle = v8.Bundle }), p)
 			})
 			if left := s.Running(); len(left) > 0 {
 				t.Errorf("left %v", left)
@@ -95,6 +95,9 @@ func module(text string, then ...byte) []byte {
 		part(10, append([]byte{1, byte(len(code))}, code...)...), part(11, append([]byte{1, 0, 0x41, 0, 0x0b, byte(len(data))}, data...)...))
 }
 
+// loops is a module that never ends.
+var loops = module("x", 0x03, 0x40, 0x0c, 0, 0x0b)
+
 func moduleJob(code []byte) runtimes.Job {
 	return runtimes.Job{
 		RunID: "run", Workspace: "workspace", Language: runtimes.WASM, Runtime: runtimes.Bacalhau, Files: map[string][]byte{"main.wasm": code}, Entrypoint: "main.wasm",
@@ -106,8 +109,8 @@ func moduleJob(code []byte) runtimes.Job {
 // no exit code, which Bacalhau reports as -1.
 func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	t.Parallel()
-	s := bacalhautest.New(t)
-	engine := newEngine(t, s)
+	s := bacalhautest.NewNetwork(t)
+	engine := newEngine(t, s.Address)
 	outcome, host := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
 	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || host.Stdout(t) != `{"answer":42}` || outcome.Level != elsewhere.Level || outcome.Usage.Remote <= 0 {
 		t.Errorf("%+v %+v", outcome, outcome.Error)
@@ -126,7 +129,7 @@ func endings() []ending {
 		{"trap", module("x", 0), runtimes.RuntimeError, "stopped: unreachable."},
 		{"endless calls", []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x0a\x01\x06_start\x00\x00\x0a\x06\x01\x04\x00\x10\x00\x0b"), runtimes.RecursionLimit, "deeply"},
 		{"memory", bytes.Replace(module("x"), []byte("\x05\x03\x01\x00\x01"), []byte("\x05\x05\x01\x00\x80\x80\x02"), 1), runtimes.MemoryLimit, "256 MiB"},
-		{"endless loop", module("x", 0x03, 0x40, 0x0c, 0, 0x0b), runtimes.Timeout, "500 ms"},
+		{"endless loop", loops, runtimes.Timeout, "500 ms"},
 	}
 }
 
@@ -155,13 +158,67 @@ func (e ending) ends(t *testing.T, engine *bacalhau.Engine) {
 // TestModule_Fails_SaysHow expects the module's own end, although Bacalhau executes it once more and keeps its job then.
 func TestModule_Fails_SaysHow(t *testing.T) {
 	t.Parallel()
+	s := bacalhautest.NewNetwork(t)
+	engine := newEngine(t, s.Address)
 	for _, one := range endings() {
-		t.Run(one.name, func(t *testing.T) {
-			t.Parallel()
-			s := bacalhautest.New(t)
-			one.ends(t, newEngine(t, s))
-			if left := s.Running(); len(left) > 0 {
-				t.Errorf("left %v", left)
+		t.Run(one.name, func(t *testing.T) { one.ends(t, engine) })
+	}
+	if left := s.Running(); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestCancelled_JobIsStopped cancels a module that never ends.
+func TestCancelled_JobIsStopped(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.NewNetwork(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for len(s.Running()) == 0 && ctx.Err() == nil {
+			goruntime.Gosched()
+		}
+		cancel()
+	}()
+	outcome, err := newEngine(t, s.Address).Run(ctx, moduleJob(loops), runtimetest.NewHost())
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled || len(s.Running()) > 0 || s.Jobs() != 1 {
+		t.Errorf("%v, %+v, jobs %v", err, outcome.Error, s.Running())
+	}
+}
+
+// TestFaults_OfTheNetwork_TypedAndNothingLeft expects refusals of jobs that a network does not accept or cannot execute.
+func TestFaults_OfTheNetwork_TypedAndNothingLeft(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.NewNetwork(t)
+	for name, tt := range map[string]struct {
+		job    func(*runtimes.Job)
+		change func(*bacalhau.Options)
+		says   string
+		jobs   int
+	}{
+		"no key":            {change: func(o *bacalhau.Options) { o.Key = "" }, says: "BACALHAU_API_KEY"},
+		"wrong key":         {change: func(o *bacalhau.Options) { o.Key = "other" }, says: "BACALHAU_API_KEY"},
+		"down":              {change: func(o *bacalhau.Options) { o.Port = "1" }, says: "BACALHAU_API_HOST"},
+		"never starts":      {job: func(j *runtimes.Job) { j.Limits.MemoryBytes = 1 << 50 }, says: "did not start: ", jobs: 1},
+		"tried without end": {job: func(j *runtimes.Job) { j.Files["main.wasm"] = []byte("\x00asm") }, says: "invalid", jobs: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := s.Jobs()
+			engine := newEngine(t, s.Address, func(o *bacalhau.Options) {
+				o.Queued = 5 * time.Second
+				if tt.change != nil {
+					tt.change(o)
+				}
+			})
+			job := moduleJob(module("1"))
+			if tt.job != nil {
+				tt.job(&job)
+			}
+			if _, err := engine.Run(t.Context(), job, runtimetest.NewHost()); !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%v, want %q", err, tt.says)
+			}
+			if left := s.Running(); len(left) > 0 || s.Jobs() != before+tt.jobs {
+				t.Errorf("%d jobs after %d, left %v", s.Jobs(), before, left)
 			}
 		})
 	}
@@ -171,13 +228,13 @@ func TestModule_Fails_SaysHow(t *testing.T) {
 // Bacalhau shows it as one that runs.
 func TestTimeLimit_NodeBusy_WaitDoesNotCount(t *testing.T) {
 	t.Parallel()
-	s := bacalhautest.New(t)
+	s := bacalhautest.NewNetwork(t)
 	release := s.Occupy()
 	defer release()
 	time.AfterFunc(time.Second, release)
 	job := moduleJob(module("42"))
 	job.Limits.TimeoutMs = 300
-	if outcome, _ := runtimetest.Run(t, newEngine(t, s), job); outcome.Error != nil || string(outcome.Output) != "42" {
+	if outcome, _ := runtimetest.Run(t, newEngine(t, s.Address), job); outcome.Error != nil || string(outcome.Output) != "42" {
 		t.Errorf("%+v %s", outcome.Error, outcome.Output)
 	}
 }
@@ -253,7 +310,7 @@ func TestFaults_OfTheService_TypedAndNothingLeft(t *testing.T) {
 			t.Parallel()
 			s := bacalhautest.New(t)
 			s.Intercept(tt.before)
-			engine := newEngine(t, s, func(o *bacalhau.Options) {
+			engine := newEngine(t, s.Address, func(o *bacalhau.Options) {
 				if tt.change != nil {
 					tt.change(s, o)
 				}
@@ -283,7 +340,7 @@ func TestJob_TooLarge_Refused(t *testing.T) {
 	s := bacalhautest.New(t)
 	noise := make([]byte, 800_000)
 	_, _ = rand.Read(noise) // it never fails
-	outcome, _ := runtimetest.Run(t, newEngine(t, s), programs().Job(programs().Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }))
+	outcome, _ := runtimetest.Run(t, newEngine(t, s.Address), programs().Job(programs().Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }))
 	if e := outcome.Error; e == nil || e.Rule != "bacalhau.job" || !strings.Contains(e.Message, "at most 977 KiB") || e.Remedy == "" || s.Jobs() != 0 {
 		t.Errorf("%+v, %d jobs", e, s.Jobs())
 	}
@@ -339,27 +396,31 @@ func (d *depot) TakeBackIf(_ context.Context, useless func(string, time.Time) bo
 // removed when the job has ended.
 func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 	t.Parallel()
-	s, d := bacalhautest.New(t), newDepot(t)
-	engine := newEngine(t, s)
-	engine.Lend(d)
-	if outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello)); outcome.Error != nil || d.lent != 0 {
-		t.Errorf("a small job: %+v, %d inputs lent", outcome.Error, d.lent)
-	}
+	containers, modules, d := bacalhautest.New(t), bacalhautest.NewNetwork(t), newDepot(t)
 	noise := make([]byte, 800_000)
 	_, _ = rand.Read(noise) // it never fails
-	large := json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
-	length := "def main(input, ctx):\n    return len(input)\n"
-	outcome, _ := runtimetest.Run(t, engine, programs().Job(length, func(j *runtimes.Job) { j.Input = large }))
-	if outcome.Error != nil || string(outcome.Output) != "1600000" || d.lent != 1 {
-		t.Errorf("%+v %.100s, %d inputs lent", outcome.Error, outcome.Output, d.lent)
+	large := func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }
+	answer := moduleJob(module(`{"answer":42}`))
+	largeAnswer := answer
+	large(&largeAnswer)
+	for _, one := range []struct {
+		at   bacalhautest.Address
+		job  runtimes.Job
+		want string
+		lent int
+	}{
+		{modules.Address, answer, `{"answer":42}`, 0},
+		{modules.Address, largeAnswer, `{"answer":42}`, 2},
+		{containers.Address, programs().Job("def main(input, ctx):\n    return len(input)\n", large), "1600000", 3},
+	} {
+		engine := newEngine(t, one.at)
+		engine.Lend(d)
+		if outcome, _ := runtimetest.Run(t, engine, one.job); outcome.Error != nil || string(outcome.Output) != one.want || d.lent != one.lent {
+			t.Errorf("%+v %.100s, %d inputs lent", outcome.Error, outcome.Output, d.lent)
+		}
 	}
-	module := moduleJob(module(`{"answer":42}`))
-	module.Input = large
-	if outcome, _ := runtimetest.Run(t, engine, module); outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || d.lent != 3 {
-		t.Errorf("%+v %.100s, %d inputs lent", outcome.Error, outcome.Output, d.lent)
-	}
-	if len(d.kept) != 0 || len(s.Running()) != 0 {
-		t.Errorf("left %d inputs, jobs %v", len(d.kept), s.Running())
+	if len(d.kept) != 0 || len(containers.Running()) != 0 || len(modules.Running()) != 0 {
+		t.Errorf("left %d inputs, jobs %v and %v", len(d.kept), containers.Running(), modules.Running())
 	}
 }
 
@@ -367,8 +428,8 @@ func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 // must remove the inputs in the depot only after the job has ended.
 func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	t.Parallel()
-	s, d := bacalhautest.New(t), newDepot(t)
-	first := newEngine(t, s)
+	s, d := bacalhautest.NewNetwork(t), newDepot(t)
+	first := newEngine(t, s.Address)
 	first.Lend(d)
 	noise := make([]byte, 800_000)
 	_, _ = rand.Read(noise) // it never fails
@@ -377,7 +438,8 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		job := programs().Job(programs().Forever, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) })
+		job := moduleJob(loops)
+		job.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
 		_, _ = first.Run(ctx, job, host) // ends when ctx is cancelled, as at a shutdown of the server
 	}()
 	for len(s.Running()) == 0 {
@@ -391,10 +453,10 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 		return len(d.kept)
 	}
 	spared := true
-	second := newEngine(t, s)
+	second := newEngine(t, s.Address)
 	second.Lend(d)
 	second.Spare(func(context.Context) (map[string]bool, error) { return map[string]bool{"run": spared}, nil })
-	if err := second.Sweep(t.Context()); err != nil || kept() != 1 || len(s.Running()) != 1 {
+	if err := second.Sweep(t.Context()); err != nil || kept() != 2 || len(s.Running()) != 1 {
 		t.Errorf("%v, %d inputs, jobs %v", err, kept(), s.Running())
 	}
 	spared = false
@@ -412,16 +474,16 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 // expects that Sweep stops it, also at a second time, and no job of another server.
 func TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun(t *testing.T) {
 	t.Parallel()
-	s := bacalhautest.New(t)
-	engine := newEngine(t, s)
+	s := bacalhautest.NewNetwork(t)
+	engine := newEngine(t, s.Address)
 	leave := func(owner string) {
 		ctx, detach := context.WithCancelCause(t.Context())
 		before := len(s.Running())
 		ended := make(chan struct{})
-		leaving := newEngine(t, s, func(o *bacalhau.Options) { o.Owner = owner })
+		leaving := newEngine(t, s.Address, func(o *bacalhau.Options) { o.Owner = owner })
 		go func() {
 			defer close(ended)
-			_, _ = leaving.Run(ctx, moduleJob(module("x", 0x03, 0x40, 0x0c, 0, 0x0b)), runtimetest.NewHost()) // its end is that of the server
+			_, _ = leaving.Run(ctx, moduleJob(loops), runtimetest.NewHost()) // its end is that of the server
 		}()
 		for len(s.Running()) == before {
 			goruntime.Gosched()
@@ -434,7 +496,7 @@ func TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun(t *testing.T) {
 	leave("owner-2")
 	noise := make([]byte, 300_000)
 	_, _ = rand.Read(noise) // it never fails
-	s.Page = 7
+	s.SetPage(7)
 	for range 9 {
 		job := moduleJob(module("{}"))
 		job.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
@@ -457,10 +519,12 @@ func TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun(t *testing.T) {
 // cannot grant.
 func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
 	t.Parallel()
-	s := bacalhautest.New(t)
-	engine := newEngine(t, s)
+	s := bacalhautest.NewNetwork(t)
+	engine := newEngine(t, s.Address)
 	run := func(change func(*runtimes.Job)) *runtimes.ProgramError {
-		outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello, change))
+		job := moduleJob(module("1"))
+		change(&job)
+		outcome, _ := runtimetest.Run(t, engine, job)
 		return outcome.Error
 	}
 	if e := run(func(j *runtimes.Job) {

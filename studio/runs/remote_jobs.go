@@ -132,7 +132,7 @@ func (s *Service) Reattach(ctx context.Context) {
 }
 
 // reattach continues one run. If the run can no longer be continued, reattach records its end. If this or another
-// server already executes the run, reattach does nothing.
+// server already executes the run, or another server may have the runtime that this one lacks, reattach does nothing.
 func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
@@ -148,6 +148,9 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.Others != nil && (!s.Router.Has(run.Runtime) || s.Routing.Lacks(run.Runtime) != "") {
+		return nil // a server with this runtime continues the run
 	}
 	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
 		return err

@@ -34,7 +34,7 @@ const mostSent = 1 << 20
 
 // Service is a running simulation of Bacalhau.
 type Service struct {
-	Host, Port string
+	Address
 	// Broken is the error message with which every execution fails. If it is "", executions do not fail.
 	Broken string
 	// Idle makes all jobs stay pending, as if no node accepted them.
