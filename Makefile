@@ -17,6 +17,7 @@ TYPESCRIPT := node_modules/@typescript/typescript-linux-$(if $(filter aarch64,$(
 FUZZTIME ?= 1m
 ROUNDS ?= 200
 SOAK ?= 10m
+BACALHAU ?= $(ATELIER_TEST_BACALHAU)
 
 .PHONY: help
 help: ## Show this list
@@ -62,8 +63,8 @@ clients: node_modules/.package-lock.json ## Build clients/typescript
 endif
 
 .PHONY: test
-test: build clients ## Run every test: Go with -race, types, units, browser
-	@scripts/test.sh
+test: build clients ## Run every test: Go with -race, types, units, browser (BACALHAU=path for a node of your own)
+	@ATELIER_TEST_BACALHAU="$(BACALHAU)" scripts/test.sh
 
 .PHONY: fuzz
 fuzz: bin ## Run every fuzz target, and schemathesis, for a minute each (FUZZTIME=10s for less)

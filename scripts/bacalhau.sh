@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the path of a Bacalhau node for the tests, or nothing. "bacalhau.sh build" builds one into the cache of the user first.
-set -eu
+set -euo pipefail
 version=v1.9.3
 cached=${XDG_CACHE_HOME:-$HOME/.cache}/atelier/bacalhau-$version
 if [ "${1:-}" = build ] && [ -z "${ATELIER_TEST_BACALHAU:-}" ] && [ ! -x "$cached" ]; then

@@ -90,6 +90,10 @@ main() {
     skip packages "wheels and npm tarballs for the tests cannot be downloaded on this machine"
   fi
   scripts/opa.sh build >/dev/null || skip opa "Open Policy Agent cannot be built on this machine"
+  # Without a real node the tests use a service that speaks its protocol, so this is no skip.
+  ATELIER_TEST_BACALHAU=$(scripts/bacalhau.sh build) || echo "NOTE: the module of Bacalhau cannot be built on this machine."
+  export ATELIER_TEST_BACALHAU
+  echo "Bacalhau: ${ATELIER_TEST_BACALHAU:-the test service}"
   scripts/monty.sh >/dev/null || skip monty "the Monty interpreter could not be installed from the Python index"
   if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
     export ATELIER_TEST_PG_URL=$url

@@ -151,8 +151,12 @@ func (e *Engine) over(ctx context.Context, id string) bool {
 	return err == nil && v.Job.State.StateType.ended()
 }
 
+// maxSwept is the number of jobs after which list stops.
+const maxSwept = 20_000
+
 // list lists the newest jobs of this server, back to the first one that was created before since. It does not list all
-// jobs, because Bacalhau keeps every job that ever ended and lists it with its inputs.
+// jobs, because Bacalhau keeps every job that ever ended and lists it with its inputs. After an error it returns the jobs
+// that it has read.
 func (e *Engine) list(ctx context.Context, since int64) (all []jobView, err error) {
 	query := url.Values{"labels": {labelOwner + "=" + e.options.Owner}, "limit": {"100"}, "order_by": {"created_at"}, "reverse": {"true"}}
 	for {
@@ -160,7 +164,7 @@ func (e *Engine) list(ctx context.Context, since int64) (all []jobView, err erro
 		err := e.request(ctx, http.MethodGet, "/orchestrator/jobs?"+query.Encode(), nil, func(in io.Reader) error {
 			return readPage(in, func(one jobView) { all = append(all, one) }, &next)
 		})
-		if err != nil || next == "" || len(all) >= elsewhere.MaxListed || len(all) > 0 && all[len(all)-1].CreateTime < since {
+		if err != nil || next == "" || len(all) >= maxSwept || len(all) > 0 && all[len(all)-1].CreateTime < since {
 			return all, err
 		}
 		query.Set("next_token", next)

@@ -31,11 +31,13 @@ const (
 	Publisher   = "local"
 )
 
-// Timeouts of requests to the API, of the download of a result, of stopping a job, and of waiting for a node.
+// Timeouts of requests to the API, of the download of a result, of stopping a job, of a sweep and its list of jobs, and of
+// waiting for a node.
 const (
 	requestWithin = 30 * time.Second
 	resultWithin  = 2 * time.Minute
 	stopWithin    = 20 * time.Second
+	listWithin    = 2 * time.Minute
 	sweepWithin   = 2 * time.Minute
 	queuedWithin  = 3 * time.Minute
 )
@@ -158,14 +160,15 @@ func (e *Engine) Tidy(owner string) {
 // overlap is a period before settled whose jobs Sweep lists again, in case the clock of the orchestrator was changed.
 const overlap = time.Hour
 
-// Sweep stops the jobs of this server that no run uses. Two calls must not overlap.
+// Sweep stops the jobs of this server that no run uses. If it cannot read all jobs, it stops those that it has read. Two
+// calls must not overlap.
 func (e *Engine) Sweep(ctx context.Context) error {
+	listing, stop := context.WithTimeout(ctx, listWithin)
+	defer stop()
+	jobs, err := e.list(listing, e.settled)
+	failures := []error{err}
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
-	jobs, err := e.list(ctx, e.settled)
-	if err != nil {
-		return err
-	}
 	spared := map[string]bool{}
 	if e.kept != nil {
 		if spared, err = e.kept(ctx); err != nil {
@@ -173,7 +176,6 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		}
 	}
 	settled := e.settled
-	var failures []error
 	for i, one := range jobs { // newest first
 		used, ended := e.Uses(one.Name) || spared[one.Labels[labelRun]], one.State.StateType.ended()
 		if i == 0 || used || !ended {

@@ -80,24 +80,6 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// module returns a WebAssembly module without a name section. The module prints a text of less than 100 bytes and then
-// executes the instructions in then.
-func module(text string, then ...byte) []byte {
-	part := func(id byte, body ...byte) []byte { return append([]byte{id, byte(len(body))}, body...) }
-	name := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
-	wasi := slices.Concat([]byte{1}, name("wasi_snapshot_preview1"), name("fd_write"), []byte{0, 0})
-	exports := slices.Concat([]byte{2}, name("memory"), []byte{2, 0}, name("_start"), []byte{0, 1})
-	code := []byte{0, 0x41, 1, 0x41, 0, 0x41, 1, 0x41, 12, 0x10, 0, 0x1a} // fd_write(1, 0, 1, 12)
-	code = append(append(code, then...), 0x0b)
-	data := slices.Concat([]byte{0x10, 0, 0, 0, byte(len(text)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, []byte(text))
-	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
-		part(1, 2, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f, 0x60, 0, 0), part(2, wasi...), part(3, 1, 1), part(5, 1, 0, 1), part(7, exports...),
-		part(10, append([]byte{1, byte(len(code))}, code...)...), part(11, append([]byte{1, 0, 0x41, 0, 0x0b, byte(len(data))}, data...)...))
-}
-
-// loops is a module that never ends.
-var loops = module("x", 0x03, 0x40, 0x0c, 0, 0x0b)
-
 func moduleJob(code []byte) runtimes.Job {
 	return runtimes.Job{
 		RunID: "run", Workspace: "workspace", Language: runtimes.WASM, Runtime: runtimes.Bacalhau, Files: map[string][]byte{"main.wasm": code}, Entrypoint: "main.wasm",
@@ -111,11 +93,11 @@ func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.NewNetwork(t)
 	engine := newEngine(t, s.Address)
-	outcome, host := runtimetest.Run(t, engine, moduleJob(module(`{"answer":42}`)))
+	outcome, host := runtimetest.Run(t, engine, moduleJob(bacalhautest.Module(`{"answer":42}`)))
 	if outcome.Error != nil || string(outcome.Output) != `{"answer":42}` || host.Stdout(t) != `{"answer":42}` || outcome.Level != elsewhere.Level || outcome.Usage.Remote <= 0 {
 		t.Errorf("%+v %+v", outcome, outcome.Error)
 	}
-	if outcome, _ := runtimetest.Run(t, engine, moduleJob(module("hello"))); outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
+	if outcome, _ := runtimetest.Run(t, engine, moduleJob(bacalhautest.Module("hello"))); outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
 		t.Errorf("%+v", outcome)
 	}
 	if left := s.Running(); len(left) > 0 || s.Jobs() != 2 {
@@ -126,10 +108,10 @@ func TestModule_RunsAndPrintsItsOutput(t *testing.T) {
 // endings are modules that do not end well, by the type of the error and a part of its message.
 func endings() []ending {
 	return []ending{
-		{"trap", module("x", 0), runtimes.RuntimeError, "stopped: unreachable."},
+		{"trap", bacalhautest.Module("x", 0), runtimes.RuntimeError, "stopped: unreachable."},
 		{"endless calls", []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x0a\x01\x06_start\x00\x00\x0a\x06\x01\x04\x00\x10\x00\x0b"), runtimes.RecursionLimit, "deeply"},
-		{"memory", bytes.Replace(module("x"), []byte("\x05\x03\x01\x00\x01"), []byte("\x05\x05\x01\x00\x80\x80\x02"), 1), runtimes.MemoryLimit, "256 MiB"},
-		{"endless loop", loops, runtimes.Timeout, "500 ms"},
+		{"memory", bytes.Replace(bacalhautest.Module("x"), []byte("\x05\x03\x01\x00\x01"), []byte("\x05\x05\x01\x00\x80\x80\x02"), 1), runtimes.MemoryLimit, "256 MiB"},
+		{"endless loop", bacalhautest.Module("x", 0x03, 0x40, 0x0c, 0, 0x0b), runtimes.Timeout, "500 ms"},
 	}
 }
 
@@ -144,7 +126,10 @@ type ending struct {
 func (e ending) ends(t *testing.T, engine *bacalhau.Engine) {
 	t.Helper()
 	job := moduleJob(e.code)
-	job.Limits.TimeoutMs = 500
+	job.Limits.TimeoutMs = 20_000
+	if e.want == runtimes.Timeout {
+		job.Limits.TimeoutMs = 500
+	}
 	began := time.Now()
 	outcome, err := engine.Run(t.Context(), job, runtimetest.NewHost())
 	if err != nil || outcome.Error == nil || outcome.Error.Type != e.want || !strings.Contains(outcome.Error.Message, e.says) {
@@ -180,7 +165,7 @@ func TestCancelled_JobIsStopped(t *testing.T) {
 		}
 		cancel()
 	}()
-	outcome, err := newEngine(t, s.Address).Run(ctx, moduleJob(loops), runtimetest.NewHost())
+	outcome, err := newEngine(t, s.Address).Run(ctx, moduleJob([]byte(bacalhautest.Idle)), runtimetest.NewHost())
 	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled || len(s.Running()) > 0 || s.Jobs() != 1 {
 		t.Errorf("%v, %+v, jobs %v", err, outcome.Error, s.Running())
 	}
@@ -199,7 +184,7 @@ func TestFaults_OfTheNetwork_TypedAndNothingLeft(t *testing.T) {
 		"no key":            {change: func(o *bacalhau.Options) { o.Key = "" }, says: "BACALHAU_API_KEY"},
 		"wrong key":         {change: func(o *bacalhau.Options) { o.Key = "other" }, says: "BACALHAU_API_KEY"},
 		"down":              {change: func(o *bacalhau.Options) { o.Port = "1" }, says: "BACALHAU_API_HOST"},
-		"never starts":      {job: func(j *runtimes.Job) { j.Limits.MemoryBytes = 1 << 50 }, says: "did not start: ", jobs: 1},
+		"never starts":      {job: func(j *runtimes.Job) { j.Limits.MemoryBytes = 1 << 50 }, says: "did not start", jobs: 1},
 		"tried without end": {job: func(j *runtimes.Job) { j.Files["main.wasm"] = []byte("\x00asm") }, says: "invalid", jobs: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,11 +195,15 @@ func TestFaults_OfTheNetwork_TypedAndNothingLeft(t *testing.T) {
 					tt.change(o)
 				}
 			})
-			job := moduleJob(module("1"))
+			job := moduleJob(bacalhautest.Module("1"))
 			if tt.job != nil {
 				tt.job(&job)
 			}
-			if _, err := engine.Run(t.Context(), job, runtimetest.NewHost()); !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), tt.says) {
+			outcome, err := engine.Run(t.Context(), job, runtimetest.NewHost())
+			if e := outcome.Error; e != nil && e.Type == runtimes.Interrupted { // the node was seen to begin with it
+				err = fault.New(fault.RuntimeUnavailable, "%s", e.Message)
+			}
+			if !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %q", err, tt.says)
 			}
 			if left := s.Running(); len(left) > 0 || s.Jobs() != before+tt.jobs {
@@ -229,10 +218,10 @@ func TestFaults_OfTheNetwork_TypedAndNothingLeft(t *testing.T) {
 func TestTimeLimit_NodeBusy_WaitDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.NewNetwork(t)
-	release := s.Occupy()
+	release := s.Occupy(0)
 	defer release()
 	time.AfterFunc(time.Second, release)
-	job := moduleJob(module("42"))
+	job := moduleJob(bacalhautest.Module("42"))
 	job.Limits.TimeoutMs = 300
 	if outcome, _ := runtimetest.Run(t, newEngine(t, s.Address), job); outcome.Error != nil || string(outcome.Output) != "42" {
 		t.Errorf("%+v %s", outcome.Error, outcome.Output)
@@ -361,7 +350,7 @@ func newDepot(t *testing.T) *depot {
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		_, _ = w.Write(d.kept[strings.TrimPrefix(r.URL.Path, "/")])
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.kept[strings.TrimPrefix(r.URL.Path, "/")])) // with its size, which a node needs
 	}))
 	t.Cleanup(d.Close)
 	return d
@@ -400,7 +389,7 @@ func TestJob_TooLarge_NodesDownloadItsInputs(t *testing.T) {
 	noise := make([]byte, 800_000)
 	_, _ = rand.Read(noise) // it never fails
 	large := func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }
-	answer := moduleJob(module(`{"answer":42}`))
+	answer := moduleJob(bacalhautest.Module(`{"answer":42}`))
 	largeAnswer := answer
 	large(&largeAnswer)
 	for _, one := range []struct {
@@ -438,7 +427,7 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		job := moduleJob(loops)
+		job := moduleJob([]byte(bacalhautest.Idle))
 		job.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
 		_, _ = first.Run(ctx, job, host) // ends when ctx is cancelled, as at a shutdown of the server
 	}()
@@ -470,45 +459,81 @@ func TestSweep_JobEndedWithoutRun_ItsInputsAreRemoved(t *testing.T) {
 	}
 }
 
+// network is a Bacalhau network that lists its jobs.
+type network interface{ Running() []string }
+
+// leave leaves a job running, as a server does that was killed.
+func leave(t *testing.T, s network, at bacalhautest.Address, owner string) {
+	t.Helper()
+	ctx, detach := context.WithCancelCause(t.Context())
+	before := len(s.Running())
+	ended := make(chan struct{})
+	leaving := newEngine(t, at, func(o *bacalhau.Options) { o.Owner = owner })
+	go func() {
+		defer close(ended)
+		_, _ = leaving.Run(ctx, moduleJob([]byte(bacalhautest.Idle)), runtimetest.NewHost()) // its end is that of the server
+	}()
+	for len(s.Running()) == before {
+		goruntime.Gosched()
+	}
+	detach(runtimes.ErrDetached)
+	<-ended
+}
+
+// TestSweep_JobBehindThousands_IsStopped leaves a job behind more jobs that have ended than ten pages have.
+func TestSweep_JobBehindThousands_IsStopped(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	leave(t, s, s.Address, "owner")
+	s.AddEnded("owner", 2500)
+	if err := newEngine(t, s.Address).Sweep(t.Context()); err != nil || len(s.Running()) != 0 {
+		t.Errorf("%v, jobs %v", err, s.Running())
+	}
+}
+
+// TestSweep_ListIsCutOff_StopsTheJobsRead lets the second page of the list fail.
+func TestSweep_ListIsCutOff_StopsTheJobsRead(t *testing.T) {
+	t.Parallel()
+	s := bacalhautest.New(t)
+	leave(t, s, s.Address, "owner")
+	s.AddEnded("owner", 150)
+	leave(t, s, s.Address, "owner")
+	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		fails := r.URL.Query().Has("next_token")
+		if fails {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		return fails
+	})
+	if err := newEngine(t, s.Address).Sweep(t.Context()); err == nil || len(s.Running()) != 1 {
+		t.Errorf("%v, jobs %v", err, s.Running())
+	}
+}
+
 // TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun leaves a job behind many that have ended, whose inputs Bacalhau lists, too. It
 // expects that Sweep stops it, also at a second time, and no job of another server.
 func TestSweep_ManyLargeJobs_StopsOwnJobWithoutRun(t *testing.T) {
 	t.Parallel()
 	s := bacalhautest.NewNetwork(t)
 	engine := newEngine(t, s.Address)
-	leave := func(owner string) {
-		ctx, detach := context.WithCancelCause(t.Context())
-		before := len(s.Running())
-		ended := make(chan struct{})
-		leaving := newEngine(t, s.Address, func(o *bacalhau.Options) { o.Owner = owner })
-		go func() {
-			defer close(ended)
-			_, _ = leaving.Run(ctx, moduleJob(loops), runtimetest.NewHost()) // its end is that of the server
-		}()
-		for len(s.Running()) == before {
-			goruntime.Gosched()
-		}
-		detach(runtimes.ErrDetached)
-		<-ended
-	}
-	leave("owner")
-	leave("other")
-	leave("owner-2")
+	leave(t, s, s.Address, "owner")
 	noise := make([]byte, 300_000)
 	_, _ = rand.Read(noise) // it never fails
 	s.SetPage(7)
 	for range 9 {
-		job := moduleJob(module("{}"))
+		job := moduleJob(bacalhautest.Module("{}"))
 		job.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`)
 		if outcome, _ := runtimetest.Run(t, engine, job); outcome.Error != nil {
 			t.Fatalf("%+v", outcome.Error)
 		}
 	}
+	leave(t, s, s.Address, "other")
+	leave(t, s, s.Address, "owner-2")
 	for range 2 {
 		if err := engine.Sweep(t.Context()); err != nil || len(s.Running()) != 2 {
 			t.Errorf("%v, jobs %v", err, s.Running())
 		}
-		leave("owner")
+		leave(t, s, s.Address, "owner")
 	}
 	if err := engine.Sweep(t.Context()); err != nil || len(s.Running()) != 2 {
 		t.Errorf("%v, jobs %v", err, s.Running())
@@ -522,7 +547,7 @@ func TestNetwork_GrantedHosts_AreDomains(t *testing.T) {
 	s := bacalhautest.NewNetwork(t)
 	engine := newEngine(t, s.Address)
 	run := func(change func(*runtimes.Job)) *runtimes.ProgramError {
-		job := moduleJob(module("1"))
+		job := moduleJob(bacalhautest.Module("1"))
 		change(&job)
 		outcome, _ := runtimetest.Run(t, engine, job)
 		return outcome.Error

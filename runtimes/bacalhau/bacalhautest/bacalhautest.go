@@ -25,12 +25,15 @@ import (
 	"time"
 )
 
-// Key is the only key that the service accepts.
-const Key = "bacalhau-test-key"
+// Key is the only key that the service accepts. A real node accepts none with fewer than 20 bytes.
+const Key = "bacalhau-test-key-of-a-node"
 
 // mostSent is the maximum size of a job that the orchestrator can send to the node, in bytes. A larger job stays
 // pending.
 const mostSent = 1 << 20
+
+// nodeMemory is the memory of the node in bytes. A job that needs more waits until its timeout.
+const nodeMemory = 4 << 30
 
 // Service is a running simulation of Bacalhau.
 type Service struct {
@@ -155,6 +158,16 @@ func New(tb testing.TB) *Service {
 		server.Close()
 	})
 	return s
+}
+
+// AddEnded adds jobs of an owner that have ended, as if they were submitted now.
+func (s *Service) AddEnded(owner string, count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range count {
+		j := &job{id: "j-" + strings.ToLower(rand.Text()), spec: spec{Name: rand.Text(), Labels: map[string]string{"atelier-owner": owner}}, stop: func() {}, state: "Completed", created: time.Now()}
+		s.jobs = append(s.jobs, j)
+	}
 }
 
 // GPUJobs returns the number of jobs that requested a GPU.
@@ -345,7 +358,7 @@ func (s *Service) submit(w http.ResponseWriter, r *http.Request) {
 	s.names[body.Job.Name] = true
 	s.jobs = append(s.jobs, j)
 	s.mu.Unlock()
-	if len(text) <= mostSent && !s.Idle {
+	if len(text) <= mostSent && !s.Idle && body.Job.Tasks[0].Resources.memory() <= nodeMemory {
 		s.all.Go(func() { s.execute(j) })
 	}
 	reply(w, http.StatusOK, map[string]any{"JobID": j.id, "EvaluationID": rand.Text(), "Warnings": []string{}})

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -33,7 +35,7 @@ type Network struct {
 }
 
 // capacity is the number of jobs that a real node executes at a time.
-const capacity = "8"
+const capacity = 8
 
 // NewNetwork starts a real node of the program that the variable Program names. Without the variable it starts a Service.
 func NewNetwork(tb testing.TB) *Network {
@@ -54,7 +56,7 @@ func NewNetwork(tb testing.TB) *Network {
 		"Orchestrator": map[string]any{"Enabled": true, "Host": n.Host, "Port": json.Number(ports[1])},
 		"Compute": map[string]any{
 			"Enabled": true, "Orchestrators": []string{"nats://" + net.JoinHostPort(n.Host, ports[1])},
-			"AllocatedCapacity": map[string]string{"CPU": capacity, "Memory": "4Gi", "Disk": "4Gi"},
+			"AllocatedCapacity": map[string]string{"CPU": strconv.Itoa(capacity), "Memory": "4Gi", "Disk": "4Gi"},
 		},
 		"Engines":    map[string]any{"Disabled": []string{"docker"}},
 		"Publishers": map[string]any{"Types": map[string]any{"Local": map[string]any{"Address": n.Host, "Port": json.Number(ports[2])}}},
@@ -114,7 +116,9 @@ func (n *Network) start(program string, config map[string]any) {
 		}
 	})
 	for deadline := time.Now().Add(time.Minute); ; {
-		var nodes struct{ Nodes []struct{ ConnectionState struct{ Status string } } }
+		var nodes struct {
+			Nodes []struct{ ConnectionState struct{ Status string } }
+		}
 		err := n.request(http.MethodGet, "/orchestrator/nodes", nil, &nodes)
 		if err == nil && len(nodes.Nodes) == 1 && nodes.Nodes[0].ConnectionState.Status == "CONNECTED" {
 			return
@@ -198,7 +202,9 @@ func (n *Network) Jobs() (jobs int) {
 
 // Networks returns the network of each job: its type, followed by its domains.
 func (n *Network) Networks() (all [][]string) {
-	n.each(func(_, _ string, of task) { all = append(all, append([]string{of.Network.Type}, of.Network.Domains...)) })
+	n.each(func(_, _ string, of task) {
+		all = append(all, append([]string{of.Network.Type}, of.Network.Domains...))
+	})
 	return all
 }
 
@@ -212,11 +218,32 @@ func (n *Network) SetPage(jobs int) {
 // occupying is the name of the job with which Occupy keeps a real node busy.
 const occupying = "occupying"
 
-// endless is a WebAssembly module that never ends.
-const endless = "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x0a\x01\x06_start\x00\x00\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b\x00\x09\x04name\x00\x02\x01m"
+// Idle is a WebAssembly module that never ends and sleeps 20 milliseconds at a time.
+const Idle = "\x00asm\x01\x00\x00\x00" +
+	"\x01\x0c\x02\x60\x04\x7f\x7f\x7f\x7f\x01\x7f\x60\x00\x00" + "\x02\x26\x01\x16wasi_snapshot_preview1\x0bpoll_oneoff\x00\x00" +
+	"\x03\x02\x01\x01" + "\x05\x03\x01\x00\x01" + "\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x01" +
+	"\x0a\x16\x01\x14\x00\x03\x40\x41\x00\x41\xc0\x00\x41\x01\x41\xe0\x00\x10\x00\x1a\x0c\x00\x0b\x0b" + // loop: poll_oneoff(0, 64, 1, 96)
+	"\x0b\x12\x01\x00\x41\x10\x0b\x0c\x01\x00\x00\x00\x00\x00\x00\x00\x00\x2d\x31\x01" + // monotonic clock, in 20,000,000 ns
+	"\x00\x09\x04name\x00\x02\x01m"
 
-// Occupy lets the node execute no job from now on, although it accepts them, until release is called.
-func (n *Network) Occupy() (release func()) {
+// Module returns a WebAssembly module without a name section. The module prints a text of less than 100 bytes and then
+// executes the instructions in then.
+func Module(text string, then ...byte) []byte {
+	part := func(id byte, body ...byte) []byte { return append([]byte{id, byte(len(body))}, body...) }
+	name := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
+	wasi := slices.Concat([]byte{1}, name("wasi_snapshot_preview1"), name("fd_write"), []byte{0, 0})
+	exports := slices.Concat([]byte{2}, name("memory"), []byte{2, 0}, name("_start"), []byte{0, 1})
+	code := []byte{0, 0x41, 1, 0x41, 0, 0x41, 1, 0x41, 12, 0x10, 0, 0x1a} // fd_write(1, 0, 1, 12)
+	code = append(append(code, then...), 0x0b)
+	data := slices.Concat([]byte{0x10, 0, 0, 0, byte(len(text)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, []byte(text))
+	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
+		part(1, 2, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f, 0x60, 0, 0), part(2, wasi...), part(3, 1, 1), part(5, 1, 0, 1), part(7, exports...),
+		part(10, append([]byte{1, byte(len(code))}, code...)...), part(11, append([]byte{1, 0, 0x41, 0, 0x0b, byte(len(data))}, data...)...))
+}
+
+// Occupy lets the node execute no further job, although it accepts them, until release is called. running is the number of
+// jobs that the node executes now.
+func (n *Network) Occupy(running int) (release func()) {
 	n.tb.Helper()
 	if n.service != nil {
 		return n.service.Occupy()
@@ -225,10 +252,10 @@ func (n *Network) Occupy() (release func()) {
 	var made struct{ JobID string }
 	if err := n.request(http.MethodPut, "/orchestrator/jobs", map[string]any{"Job": map[string]any{
 		"Name": occupying, "Type": "batch", "Count": 1, "Tasks": []any{map[string]any{
-			"Name": "main", "Resources": map[string]string{"CPU": capacity, "Memory": "64mb"},
+			"Name": "main", "Resources": map[string]string{"CPU": strconv.Itoa(capacity - running), "Memory": "64mb"},
 			"Engine": map[string]any{"Type": "wasm", "Params": map[string]any{"EntryModule": target, "Entrypoint": "_start"}},
 			"InputSources": []any{map[string]any{"Target": target, "Source": map[string]any{
-				"Type": "inline", "Params": map[string]string{"URL": "data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString([]byte(endless))},
+				"Type": "inline", "Params": map[string]string{"URL": "data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString([]byte(Idle))},
 			}}},
 		}},
 	}}, &made); err != nil {
@@ -236,7 +263,9 @@ func (n *Network) Occupy() (release func()) {
 	}
 	for begun := false; !begun; time.Sleep(20 * time.Millisecond) { // the node works
 		var job struct {
-			Executions struct{ Items []struct{ ComputeState struct{ StateType int } } }
+			Executions struct {
+				Items []struct{ ComputeState struct{ StateType int } }
+			}
 		}
 		if err := n.request(http.MethodGet, "/orchestrator/jobs/"+made.JobID+"?include=executions", nil, &job); err != nil {
 			n.tb.Fatal(err)

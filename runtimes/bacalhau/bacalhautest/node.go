@@ -150,6 +150,7 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 	defer engine.Close(context.WithoutCancel(ctx))
 	wasi_snapshot_preview1.MustInstantiate(ctx, engine)
 	config := wazero.NewModuleConfig().WithArgs(append([]string{""}, texts(params["Parameters"])...)...).WithStdout(stream{j, 1}).WithStderr(stream{j, 2}).
+		WithSysNanosleep().WithSysNanotime().WithSysWalltime().
 		WithFSConfig(wazero.NewFSConfig().WithReadOnlyDirMount(dir+"/inputs", "/inputs").WithDirMount(dir+"/outputs", "/outputs"))
 	for _, name := range slices.Sorted(maps.Keys(j.spec.Tasks[0].Env)) {
 		config = config.WithEnv(name, j.spec.Tasks[0].Env[name])
