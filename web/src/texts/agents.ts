@@ -5,7 +5,7 @@ import { rich } from './rich';
 export const agentHeader = {
   draft: 'Draft',
   unpublishedChanges: 'Unpublished changes',
-  changed: 'Changed',
+  changed: 'Edited',
   sameAs: (version: string) => `The draft is the same as ${version}.`,
   readOnly: ', read only',
   deprecated: 'deprecated',

@@ -48,7 +48,7 @@ export const latencyChart = {
   runs: 'Runs shown',
   failed: 'Failed',
   median: 'Median duration',
-  p95: '95 % take at most',
+  p95: '95 % within',
   /** A power of ten on the scale. */
   tick: (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),
   /** Formats the time at an end of the axis. It includes seconds if the runs cover a short time. */

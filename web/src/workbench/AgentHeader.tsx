@@ -105,12 +105,15 @@ function DraftPill({ agent: { name, latestVersion, save, session } }: { agent: O
   const published = latestVersion !== '';
   const changed = useUnpublished(name, latestVersion, save.kind === 'saved', published && may('read'));
   return (
-    <span className={css.pill} title={changed === false ? say.sameAs(latestVersion) : undefined}>
+    <span
+      className={css.pill}
+      title={changed === undefined ? undefined : changed ? say.unpublishedChanges : say.sameAs(latestVersion)}
+    >
       {!published ? (
         say.draft
       ) : changed ? (
         <>
-          <span className={css.roomy}>{say.unpublishedChanges}</span>
+          <span className={css.long}>{say.unpublishedChanges}</span>
           <span className={css.short}>{say.changed}</span>
         </>
       ) : (

@@ -238,7 +238,7 @@ function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunA
         </div>
       )}
       {stack !== undefined && stack !== '' && (
-        <details>
+        <details open>
           <summary>{say.stack}</summary>
           <pre tabIndex={0}>{stack}</pre>
         </details>
