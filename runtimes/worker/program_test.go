@@ -49,9 +49,9 @@ func TestProgramTravelsOnce(t *testing.T) {
 				a.send(frames.Done, `{"output":`+payload+`}`)
 			}
 		}, []string{whole, whole, whole}},
-		"greedy":           {func(a *actor) { a.read(); a.send(frames.Need, ""); a.stuck() }, []string{"broke its protocol"}},
-		"after its start":  {func(a *actor) { a.begin(); a.send(frames.Need, ""); a.stuck() }, []string{"broke its protocol"}},
-		"a start in words": {func(a *actor) { a.read(); a.send(frames.Started, "now"); a.stuck() }, []string{"broke its protocol"}},
+		"greedy":           {func(a *actor) { a.read(); a.send(frames.Need, ""); a.stuck() }, []string{"its protocol does not allow"}},
+		"after its start":  {func(a *actor) { a.begin(); a.send(frames.Need, ""); a.stuck() }, []string{"its protocol does not allow"}},
+		"a start in words": {func(a *actor) { a.read(); a.send(frames.Started, "now"); a.stuck() }, []string{"its protocol does not allow"}},
 		"a start too long": {func(a *actor) { a.read(); a.send(frames.Started, strings.Repeat("1", 21)); a.stuck() }, []string{"output limit"}},
 		"died of the job":  {func(a *actor) { a.read() }, []string{"ended unexpectedly"}},
 		"asking and asking": {func(a *actor) {
@@ -61,7 +61,7 @@ func TestProgramTravelsOnce(t *testing.T) {
 			a.read()
 			a.send(frames.Need, "")
 			a.stuck()
-		}, []string{whole, "broke its protocol"}},
+		}, []string{whole, "its protocol does not allow"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
