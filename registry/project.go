@@ -20,6 +20,7 @@ type Project struct {
 	Change      int64     `json:"change" doc:"Number of the last change."`
 	Files       int       `json:"files" doc:"Number of files."`
 	Bytes       int64     `json:"bytes" doc:"Size of all files."`
+	Waiting     int       `json:"waiting,omitempty" doc:"Number of proposed changes that wait for a decision. Only the list of projects has it."`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 }

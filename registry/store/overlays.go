@@ -121,6 +121,21 @@ func (s *Store) CountOpenOverlays(ctx context.Context, workspace, project string
 	return int(n), wrap("count overlays", err)
 }
 
+// openOverlays counts the open overlays of each project of a workspace.
+func (s *Store) openOverlays(ctx context.Context, workspace string) (map[string]int, error) {
+	var rows []struct {
+		ProjectID string
+		Open      int
+	}
+	err := s.read.NewSelect().Model((*overlayRow)(nil)).ColumnExpr("o.project_id").ColumnExpr("COUNT(*) AS open").
+		Where("o.workspace_id = ?", workspace).Where("o.status = 'open'").GroupExpr("o.project_id").Scan(ctx, &rows)
+	open := make(map[string]int, len(rows))
+	for _, row := range rows {
+		open[row.ProjectID] = row.Open
+	}
+	return open, wrap("count overlays", err)
+}
+
 // ExpireOverlays ends the open overlays, of all workspaces, whose time for a decision is over. It returns their number.
 func (s *Store) ExpireOverlays(ctx context.Context, now time.Time) (int, error) {
 	var expired int64

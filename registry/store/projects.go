@@ -28,15 +28,21 @@ func (s *Store) CreateProject(ctx context.Context, p registry.Project, first reg
 	})
 }
 
-// Projects returns the projects of a workspace, sorted by name.
+// Projects returns the projects of a workspace, sorted by name, with the number of open overlays of each.
 func (s *Store) Projects(ctx context.Context, workspace string) ([]registry.Project, error) {
 	var rows []projectRow
 	if err := s.read.NewSelect().Model(&rows).Where("p.workspace_id = ?", workspace).OrderExpr("p.name").Scan(ctx); err != nil {
 		return nil, wrap("list projects", err)
 	}
+	waiting, err := s.openOverlays(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]registry.Project, 0, len(rows))
 	for _, row := range rows {
-		all = append(all, row.project())
+		p := row.project()
+		p.Waiting = waiting[p.ID]
+		all = append(all, p)
 	}
 	return all, nil
 }

@@ -143,6 +143,14 @@ func TestDocumentation_NoOtherHostNoInlineScript(t *testing.T) {
 	if w.Code != 200 || !strings.Contains(page, "/api/v1/code-agents/{agent}/execute") || !strings.Contains(page, `id="schema-RunAnswer"`) {
 		t.Errorf("got %d, %.300s", w.Code, page)
 	}
+	for _, wanted := range []string{
+		`/api/v1/code-agents/AGENT/execute&#39; \`, `-H &#39;Content-Type: application/json&#39;`, `<h3>Answer <code>201</code> Created <a href="#schema-Agent">Agent</a></h3>`,
+		`<tr><td><code>language</code></td><td>`,
+	} {
+		if !strings.Contains(page, wanted) {
+			t.Errorf("no %s in the page", wanted)
+		}
+	}
 	for _, unwanted := range []string{"<script>", `<script src="/`, "onclick", `="http`, "url(http", "<no value>"} {
 		if strings.Contains(page, unwanted) {
 			t.Errorf("%s in the page", unwanted)

@@ -5,7 +5,11 @@ import (
 	"cmp"
 	_ "embed" // embeds the template of the page
 	"encoding/json"
+	"fmt"
 	"html/template"
+	"maps"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,15 +49,31 @@ type docGroup struct {
 type docRoute struct {
 	ID, Method, Path, Summary, About string
 	Parameters                       []docParameter
-	Body                             string // name of the schema of the body
-	Request, Answer                  string // example of the body, and example of the answer
-	Answers                          []docAnswer
+	Curl                             string // arguments of curl
+	Body                             docBody
+	Answer                           docAnswer // the answer of a success
+	Errors                           []docAnswer
 	order                            int
+}
+
+// docBody is the body of a request or of an answer.
+type docBody struct {
+	Schema  string // name of a schema
+	Example string
+	Fields  []docField
+}
+
+type docField struct {
+	Name, Type, Ref, About string
+	Required               bool
 }
 
 type docParameter struct{ Name, In, About string }
 
-type docAnswer struct{ Status, About, Schema string }
+type docAnswer struct {
+	Status, About string
+	docBody
+}
 
 type docSchema struct{ Name, About, Text string }
 
@@ -74,12 +94,14 @@ func docsOf(api *huma.OpenAPI, base string) docs {
 }
 
 func routesOf(api *huma.OpenAPI, tag string) []docRoute {
+	schemas := api.Components.Schemas.Map()
 	var routes []docRoute
 	for path, item := range api.Paths {
 		for order, op := range []*huma.Operation{item.Post, item.Get, item.Put, item.Patch, item.Delete} {
 			if op != nil && slices.Contains(op.Tags, tag) {
-				route := docRouteOf(op)
+				route := docRouteOf(op, schemas)
 				route.Path, route.order = path, order
+				route.Curl = curlOf(op, path, route.Body.Example)
 				routes = append(routes, route)
 			}
 		}
@@ -88,30 +110,148 @@ func routesOf(api *huma.OpenAPI, tag string) []docRoute {
 	return routes
 }
 
-func docRouteOf(op *huma.Operation) docRoute {
+func docRouteOf(op *huma.Operation, schemas map[string]*huma.Schema) docRoute {
 	route := docRoute{ID: op.OperationID, Method: op.Method, Summary: op.Summary, About: op.Description}
 	for _, p := range op.Parameters {
 		route.Parameters = append(route.Parameters, docParameter{Name: p.Name, In: p.In, About: p.Description})
 	}
 	if op.RequestBody != nil {
-		route.Body = schemaIn(op.RequestBody.Content)
-		route.Request = exampleIn(op.RequestBody.Content)
+		route.Body = docBodyOf(op.RequestBody.Content, schemas)
 	}
 	for status, answer := range op.Responses {
-		route.Answers = append(route.Answers, docAnswer{Status: status, About: answer.Description, Schema: schemaIn(answer.Content)})
-		if example := exampleIn(answer.Content); example != "" {
-			route.Answer = example
+		a := docAnswer{Status: status, About: answer.Description}
+		if status >= "400" {
+			a.Schema = schemaIn(answer.Content)
+			route.Errors = append(route.Errors, a)
+			continue
+		}
+		a.docBody = docBodyOf(answer.Content, schemas)
+		// Of several successes, the one with a body is described.
+		if route.Answer.Status == "" || len(a.Fields) > len(route.Answer.Fields) {
+			route.Answer = a
 		}
 	}
-	slices.SortFunc(route.Answers, func(a, b docAnswer) int { return cmp.Compare(a.Status, b.Status) })
+	slices.SortFunc(route.Errors, func(a, b docAnswer) int { return cmp.Compare(a.Status, b.Status) })
 	return route
 }
+
+func docBodyOf(content map[string]*huma.MediaType, schemas map[string]*huma.Schema) docBody {
+	body := docBody{Schema: schemaIn(content), Example: exampleIn(content)}
+	for _, media := range content {
+		if media.Schema != nil {
+			body.Fields = fieldsOf(media.Schema, schemas)
+		}
+	}
+	return body
+}
+
+// fieldsOf returns the properties of an object, or of the items of a list: the required ones first, then by name.
+func fieldsOf(schema *huma.Schema, schemas map[string]*huma.Schema) []docField {
+	found := map[string]docField{}
+	collectFields(schema, schemas, found)
+	return slices.SortedFunc(maps.Values(found), func(a, b docField) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+}
+
+func collectFields(schema *huma.Schema, schemas map[string]*huma.Schema, found map[string]docField) {
+	if schema.Ref != "" {
+		if to := schemas[nameOfRef(schema.Ref)]; to != nil {
+			collectFields(to, schemas, found)
+		}
+		return
+	}
+	if schema.Items != nil {
+		collectFields(schema.Items, schemas, found)
+		return
+	}
+	for _, part := range schema.AllOf {
+		collectFields(part, schemas, found)
+	}
+	for name, property := range schema.Properties {
+		if _, known := found[name]; known || name == "$schema" {
+			continue // a later part only restricts it
+		}
+		text, ref := typeOf(property)
+		found[name] = docField{Name: name, Type: text, Ref: ref, About: property.Description}
+	}
+	for _, name := range schema.Required {
+		if field, known := found[name]; known {
+			field.Required = true
+			found[name] = field
+		}
+	}
+}
+
+// typeOf returns the type of a value as text, and the name of the schema that the text ends with.
+func typeOf(schema *huma.Schema) (text, ref string) {
+	switch {
+	case schema.Ref != "":
+		return "", nameOfRef(schema.Ref)
+	case len(schema.Enum) > 0:
+		values := make([]string, 0, len(schema.Enum))
+		for _, value := range schema.Enum {
+			values = append(values, fmt.Sprint(value))
+		}
+		return strings.Join(values, " | "), ""
+	case schema.Items != nil:
+		of, ref := typeOf(schema.Items)
+		return strings.TrimSpace("array of " + of), ref
+	case len(schema.AllOf) > 0:
+		return typeOf(schema.AllOf[0])
+	}
+	if values, ok := schema.AdditionalProperties.(*huma.Schema); ok {
+		of, ref := typeOf(values)
+		return strings.TrimSpace("map of " + of), ref
+	}
+	return cmp.Or(schema.Type, "any"), ""
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// curlOf returns the arguments of a curl command. The address of the server stands before them.
+func curlOf(op *huma.Operation, path, example string) string {
+	var text strings.Builder
+	text.WriteString(pathParameter.ReplaceAllStringFunc(path, func(p string) string { return strings.ToUpper(p[1 : len(p)-1]) }) + "'")
+	if op.Method != http.MethodGet && (op.Method != http.MethodPost || op.RequestBody == nil) {
+		text.WriteString(" -X " + op.Method)
+	}
+	if op.Security == nil || len(op.Security) > 0 {
+		text.WriteString(" \\\n  -H \"Authorization: Bearer $ATELIER_TOKEN\"")
+	}
+	if op.RequestBody == nil {
+		return text.String()
+	}
+	kinds := slices.Sorted(maps.Keys(op.RequestBody.Content))
+	if len(kinds) == 0 {
+		return text.String()
+	}
+	kind := kinds[0]
+	if slices.Contains(kinds, "application/json") {
+		kind = "application/json"
+	}
+	text.WriteString(" \\\n  -H 'Content-Type: " + kind + "' \\\n  ")
+	if kind != "application/json" {
+		text.WriteString("--data-binary @FILE")
+	} else {
+		text.WriteString("-d '" + strings.ReplaceAll(cmp.Or(example, "{}"), "'", `'\''`) + "'")
+	}
+	return text.String()
+}
+
+func nameOfRef(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
 // schemaIn returns the name of the schema of a body.
 func schemaIn(content map[string]*huma.MediaType) string {
 	for _, media := range content {
 		if media.Schema != nil && media.Schema.Ref != "" {
-			return media.Schema.Ref[strings.LastIndexByte(media.Schema.Ref, '/')+1:]
+			return nameOfRef(media.Schema.Ref)
 		}
 	}
 	return ""

@@ -94,7 +94,7 @@ func (l *execution) closeFiles(ctx context.Context, outcome runtimes.Outcome) er
 		return err
 	}
 	l.emit(runtimes.KindLog, runtimes.LogData{
-		Level: "info", Fields: fields, Message: fmt.Sprintf("The run proposes changes of files in the project %s: %d. They wait for a decision.", l.files.Project(), len(overlay.Entries)),
+		Level: "info", Fields: fields, Message: fmt.Sprintf("The run proposes changes to the project %s (files: %d). They wait for a decision.", l.files.Project(), len(overlay.Entries)),
 	})
 	return nil
 }

@@ -7,11 +7,13 @@ import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn, type Session } from './kit/browser';
 import { must } from './kit/seed';
+import { Studio } from './kit/studio';
 
 let atelier: Atelier;
 let browser: Browser;
 let session: Session;
 let page: Page;
+let studio: Studio;
 let policy: Server;
 /** Whether the policy service allows runs of the agent "denied". */
 let allows = false;
@@ -39,6 +41,7 @@ afterAll(async () => {
 beforeEach(async () => {
   session = await signIn(browser, atelier);
   page = session.page;
+  studio = new Studio(page);
 });
 afterEach(() => session.close());
 
@@ -49,7 +52,7 @@ describe('the rules', () => {
     await page.goto('/studio/rules');
     await verdict().getByText('Runs a text as code: eval.').waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.getByRole('textbox', { name: 'Code' }).fill('def main(text):\n    return eval(text)\n');
+    await studio.fillCode('Code', 'def main(text):\n    return eval(text)\n');
     await verdict().getByText('main.py:2').waitFor();
     await page.getByRole('textbox', { name: 'Find rules' }).fill('ast.literal_eval');
     const rules = page.getByRole('list', { name: 'Rules of standard' });
@@ -68,11 +71,12 @@ describe('the rules', () => {
     await page.goto('/studio/rules');
     const save = page.getByRole('button', { name: 'Save settings' });
     await page.getByRole('radio', { name: 'Enforce' }).click();
-    await page.getByText('waits for an approver').waitFor();
-    await page.getByRole('textbox', { name: 'Requests expire after' }).fill('0');
+    await page.getByText('waits for an approver').first().waitFor();
+    await page.getByText('stops publishing and stops runs').waitFor();
+    await page.getByRole('textbox', { name: 'A request expires after' }).fill('0');
     await page.getByText('must be a number from 1 to 8760').waitFor();
     expect(await save.isDisabled()).toBe(true);
-    await page.getByRole('textbox', { name: 'Requests expire after' }).fill('8');
+    await page.getByRole('textbox', { name: 'A request expires after' }).fill('8');
     await page.getByLabel('Block from severity').selectOption('high');
     await save.click();
     await page.getByText('The settings of the gate are saved.').waitFor();
@@ -86,25 +90,23 @@ describe('the rules', () => {
     await page.getByRole('button', { name: 'New rule pack' }).click();
     const dialog = page.getByRole('dialog', { name: 'New rule pack' });
     await dialog.getByText('Prints: print.').waitFor();
-    const source = dialog.getByRole('textbox', { name: 'Rule pack (YAML)' });
-    const valid = await source.inputValue();
-    await source.fill(valid.replace('medium', 'dreadful'));
+    const valid = await studio.codeIn('Rule pack (YAML)');
+    await studio.fillCode('Rule pack (YAML)', valid.replace('medium', 'dreadful'));
     await dialog.getByText('Line 7', { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Go to line 7' }).click();
-    expect(
-      await source.evaluate((text: HTMLTextAreaElement) => text.value.slice(text.selectionStart, text.selectionEnd)),
-    ).toBe('    severity: dreadful');
+    expect(await studio.copied()).toBe('    severity: dreadful');
+    await expect.poll(() => dialog.locator('.squiggly-error').count()).toBe(1);
     const refused = page.waitForResponse((r) => r.request().method() === 'PUT' && r.status() === 422);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
     await refused;
-    await source.fill(valid);
+    await studio.fillCode('Rule pack (YAML)', valid);
     await dialog.getByRole('button', { name: 'Save pack' }).click();
     const pack = page.getByRole('region', { name: 'team-rules', exact: true });
     await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
     await page.getByText('team-rules is on.').waitFor();
     expect(await pack.getByRole('button', { name: 'Delete team-rules' }).isDisabled()).toBe(true);
-    await page.getByRole('textbox', { name: 'Code' }).fill('def main():\n    print(1)\n');
+    await studio.fillCode('Code', 'def main():\n    print(1)\n');
     await verdict().getByText('Prints: print.').waitFor();
     await pack.getByRole('checkbox', { name: 'Applies to every program' }).click();
     await page.getByText('team-rules is off.').waitFor();

@@ -76,7 +76,7 @@ test('a person submits a task, accepts one file and tries the task again with fe
   await page.goto('/studio/tasks');
   const failed = page.getByRole('region', { name: 'Failed' }).getByRole('link', { name: /Open the shop/ });
   await failed.getByText('The shop is closed.').waitFor();
-  const review = page.getByRole('region', { name: 'To review' }).getByRole('link', { name: /Write loudly/ });
+  const review = page.getByRole('region', { name: 'Waiting for review' }).getByRole('link', { name: /Write loudly/ });
   await review.focus();
   await page.keyboard.press('ArrowRight');
   expect(await failed.evaluate((card) => card === document.activeElement)).toBe(true);

@@ -1,4 +1,4 @@
-// Search of the API page at /docs, links to its closed parts, its theme button, and the mark of the group that is read.
+// Search of the API page at /docs, links to its closed parts, its theme and copy buttons, and the mark of the group that is read.
 // It is a file because the content security policy forbids inline scripts. Without it the page is complete.
 (function () {
   var box = document.getElementById('find');
@@ -10,7 +10,7 @@
     part,
     // Most examples are about the same agent, so their words would match everything.
     text: [...part.children]
-      .filter((child) => child.className !== 'example')
+      .filter((child) => !child.classList.contains('example'))
       .map((child) => child.textContent.toLowerCase())
       .join(' '),
   }));
@@ -60,7 +60,27 @@
     }
     document.documentElement.dataset.theme = to;
   }
+  /** Copies the command before a button. Without HTTPS the browser has no clipboard API. */
+  function copy(event) {
+    var button = event.currentTarget;
+    var text = button.previousElementSibling;
+    var done = () => {
+      button.textContent = 'Copied';
+      setTimeout(() => (button.textContent = 'Copy'), 1600);
+    };
+    if (navigator.clipboard) {
+      navigator.clipboard.writeText(text.textContent).then(done, () => getSelection().selectAllChildren(text));
+      return;
+    }
+    getSelection().selectAllChildren(text);
+    if (document.execCommand('copy')) done();
+  }
   if (base) base.textContent = location.origin + base.textContent;
+  for (var origin of document.querySelectorAll('.origin')) origin.textContent = location.origin;
+  for (var button of document.querySelectorAll('.copy')) {
+    button.hidden = false;
+    button.addEventListener('click', copy);
+  }
   if (theme) {
     theme.hidden = false;
     theme.addEventListener('click', switchTheme);

@@ -94,22 +94,44 @@ export class Studio {
   /** Shows the input as JSON and replaces it. */
   async setInput(json: string): Promise<void> {
     await this.inputAsJson();
-    await this.page.evaluate((text) => navigator.clipboard.writeText(text), json);
-    await this.jsonInput.focus();
+    await this.fillCode('Input as JSON', json);
+  }
+
+  /** The code editor of a field, once it is loaded. */
+  private async codeField(name: string): Promise<Locator> {
+    const field = this.page.getByRole('textbox', { name });
+    await this.page.locator('.monaco-editor').filter({ has: field }).waitFor();
+    return field;
+  }
+
+  /** Replaces the text of a field that is a code editor. */
+  async fillCode(name: string, text: string): Promise<void> {
+    const field = await this.codeField(name);
+    await this.page.evaluate((all) => navigator.clipboard.writeText(all), text);
+    await field.focus();
     await this.page.keyboard.press('ControlOrMeta+A');
     await this.page.keyboard.press('ControlOrMeta+V');
+  }
+
+  /** The text of a field that is a code editor. */
+  async codeIn(name: string): Promise<string> {
+    await this.page.evaluate(() => navigator.clipboard.writeText(''));
+    await (await this.codeField(name)).focus();
+    await this.page.keyboard.press('ControlOrMeta+A');
+    return this.copied();
+  }
+
+  /** Copies the selected text. */
+  async copied(): Promise<string> {
+    await this.page.keyboard.press('ControlOrMeta+C');
+    return this.page.evaluate(() => navigator.clipboard.readText());
   }
 
   /** Shows the input as JSON and returns its text. */
   async inputAsJson(): Promise<string> {
     const input = await this.panel('Input');
     await input.getByRole('radio', { name: 'JSON' }).click();
-    await input.locator('.monaco-editor').waitFor();
-    await this.page.evaluate(() => navigator.clipboard.writeText(''));
-    await this.jsonInput.focus();
-    await this.page.keyboard.press('ControlOrMeta+A');
-    await this.page.keyboard.press('ControlOrMeta+C');
-    return this.page.evaluate(() => navigator.clipboard.readText());
+    return this.codeIn('Input as JSON');
   }
 
   get draft(): Locator {

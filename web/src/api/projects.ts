@@ -6,6 +6,9 @@ import type { Overlay, OverlayDiff, Project, ProjectChange, ProjectDetail, Proje
 
 const key = ['projects'] as const;
 const projectPath = (name: string): string => `/projects/${encodeURIComponent(name)}`;
+/** The page of a proposed change. */
+export const overlayUrl = (project: string, id: string): string =>
+  `/projects/${encodeURIComponent(project)}/overlays/${encodeURIComponent(id)}`;
 const overlayPath = (project: string, id: string): string =>
   `${projectPath(project)}/overlays/${encodeURIComponent(id)}`;
 export const listProjects = (): Promise<{ items: Project[] }> => request('/projects');

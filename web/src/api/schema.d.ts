@@ -5019,6 +5019,11 @@ export interface components {
       tree: string;
       /** Format: date-time */
       updatedAt: string;
+      /**
+       * Format: int64
+       * @description Number of proposed changes that wait for a decision. Only the list of projects has it.
+       */
+      waiting?: number;
     };
     ProjectChange: {
       actor: components['schemas']['Actor'];
@@ -5071,6 +5076,11 @@ export interface components {
       tree: string;
       /** Format: date-time */
       updatedAt: string;
+      /**
+       * Format: int64
+       * @description Number of proposed changes that wait for a decision. Only the list of projects has it.
+       */
+      waiting?: number;
     };
     ProjectFile: {
       path: string;

@@ -1,6 +1,6 @@
 // Defines the editor's interface to the page. The caller must dispose of every object that it creates.
+import { openField, type CodeFieldEditor, type CodeFieldOptions } from './field';
 import { setUpJson } from './json';
-import { openJsonInput, type JsonInput, type JsonInputOptions } from './jsonInput';
 import { monaco } from './monaco';
 import { setUpShell } from './shell';
 import { setUpFormatters } from './format/setUp';
@@ -16,7 +16,7 @@ export interface EditorKit {
   createEditor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents): CodeEditor;
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createReader(host: HTMLElement): Reader;
-  createJsonInput(host: HTMLElement, options: JsonInputOptions): JsonInput;
+  createField(host: HTMLElement, options: CodeFieldOptions): CodeFieldEditor;
   /** Loads the code that shows suggestions. Only editors that are created later can show suggestions. */
   loadSuggestions(): Promise<void>;
   suggestionsLoaded(): boolean;
@@ -43,7 +43,7 @@ function makeKit(): EditorKit {
     createEditor: (host, modeLine, events) => new CodeEditor(host, modeLine, events),
     createWorkspace: (name, events) => new Workspace(name, events),
     createReader: openReader,
-    createJsonInput: openJsonInput,
+    createField: openField,
     loadSuggestions,
     suggestionsLoaded,
     createDiff: openDiff,

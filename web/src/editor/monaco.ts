@@ -6,12 +6,14 @@ import 'monaco-editor/languages/definitions/javascript/register';
 import 'monaco-editor/languages/definitions/typescript/register';
 import 'monaco-editor/languages/definitions/python/register';
 import 'monaco-editor/languages/definitions/shell/register';
+import 'monaco-editor/languages/definitions/yaml/register';
 // Loads the language contributions at the start. Monaco would download each at its first use. If the server did not
 // answer then, the editor would have no colours and no language service, and there would be an uncaught error.
 import 'monaco-editor/languages/definitions/javascript/javascript';
 import 'monaco-editor/languages/definitions/typescript/typescript';
 import 'monaco-editor/languages/definitions/python/python';
 import 'monaco-editor/languages/definitions/shell/shell';
+import 'monaco-editor/languages/definitions/yaml/yaml';
 import 'monaco-editor/languages/features/typescript/tsMode';
 import 'monaco-editor/languages/features/json/jsonMode';
 // The editor must have the service for inline suggestions when it starts. The code of the suggestions is loaded when

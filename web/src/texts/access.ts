@@ -34,16 +34,16 @@ export const invitationPage = {
   signIn: 'Sign in',
   openTheStudio: 'Open the Studio',
   theInvitation: 'the invitation',
-  invited: (workspace: ReactNode, role: ReactNode, invitedBy: string) =>
-    rich`You are invited to the workspace ${workspace} as ${role}, by ${invitedBy}.`,
+  invited: (invitedBy: string, workspace: ReactNode, role: ReactNode) =>
+    rich`${invitedBy} invites you to the workspace ${workspace}. Your role there will be ${role}.`,
   may: {
     viewer: 'You see agents, their code, versions and runs.',
     developer: 'You create, change, run and publish agents, and set secrets.',
     approver: 'You write and publish agents, promote and install skills, and import archives.',
     administrator: 'You may do everything, including people and tokens.',
   },
-  joinAs: (name: string) => `Join as ${name}`,
-  joinAsSomebodyElse: 'Join as someone else',
+  signedInAs: (name: ReactNode) => rich`You are signed in as ${name}.`,
+  useAnotherAccount: 'Use another account',
   chooseANameAndAPassword: 'Choose a name and password.',
   signInName: 'Sign-in name',
   signInNameHint: 'Lower case, such as your e-mail address. If you already have an account here, enter its name.',
@@ -51,7 +51,7 @@ export const invitationPage = {
   yourNameHint: 'Shown to others. Leave empty to use the sign-in name.',
   password: 'Password',
   passwordHint: 'At least 12 characters.',
-  join: 'Join',
+  join: 'Join the workspace',
 };
 
 export const invitations = {

@@ -64,7 +64,7 @@ export const agentList = {
   draft: 'Draft',
   preRelease: 'Pre-release',
   notRunYet: 'Not run yet',
-  calls: (usageCount: number) => plural(usageCount, { one: 'call of a version', other: 'calls of versions' }),
+  calls: (usageCount: number) => plural(usageCount, { one: 'call', other: 'calls' }),
   changed: (when: string) => `Changed ${when}`,
   by: (name: string) => `by ${name}`,
   noDescription: 'No description yet. Models read it to decide when to call the agent.',

@@ -3,7 +3,7 @@ import { rich } from './rich';
 
 export const connectDialog = {
   connect: 'Connect a client',
-  about: 'Gives an MCP client access to published versions.',
+  about: 'An MCP client calls the published versions as tools. Choose your client, then follow the two steps.',
   offer: 'Tools',
   all: 'All agents, newest versions',
   agent: (name: string) => `The agent ${name}`,
@@ -46,7 +46,8 @@ export const connectDialog = {
   configuration: (client: string) => `Configuration of ${client}`,
   copyConfiguration: 'Copy the configuration',
   copy: 'Copy',
-  token: 'Token',
+  setUp: (client: string) => `Set up ${client}`,
+  token: 'Create a token',
   tokenScope: (scope: ReactNode) => rich`A token with the scope ${scope} is enough.`,
   tokenFor: (scope: ReactNode, agents: string) => rich`A token with the scope ${scope} for ${agents} is enough.`,
   tokenForMany: (scope: ReactNode, n: number) =>

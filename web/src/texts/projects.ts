@@ -9,7 +9,7 @@ export const projectsPage = {
   theProjects: 'the projects',
   theChange: 'the proposed change',
   notLoaded: (reason: string) => `The projects could not be loaded. ${reason}`,
-  lead: 'Trees of files that programs read and propose changes to. Nothing changes until a person accepts it.',
+  lead: 'A project is a folder of files. Programs read it and propose changes. No file changes until you accept a change.',
   none: 'There is no project yet.',
   importIt: (command: ReactNode) => rich`Import an archive here, or a folder with ${command}.`,
   importProject: 'Import a project…',
@@ -36,6 +36,13 @@ export const projectsPage = {
   changed: (ago: string) => `last change ${ago}`,
   openChanges: (n: number) => plural(n, { one: 'change waits', other: 'changes wait' }),
   noFiles: 'The project has no files. Import an archive, or let a program propose some.',
+  review: (n: number) => (n === 1 ? 'Review the change' : `Review ${String(n)} changes`),
+  reviewNext: 'Review the next change',
+  waiting: 'Waiting',
+  nothingWaits: 'None',
+  changesOf: (n: number) => plural(n, { one: 'change', other: 'changes' }),
+  aboutOpen: (project: string) =>
+    `Accept writes the change to the files of ${project}. Reject leaves the files as they are.`,
   ofRun: (files: string, run: string) => `${files} · run ${run}`,
   grantIt: (capability: ReactNode) =>
     rich`Grant an agent the files of the project: ${capability} with write, and the flag file_system, in its agent.yaml (atelier pull, then push).`,
@@ -83,5 +90,5 @@ export const projectsPage = {
     merged: 'The project changed other lines of this file. Both changes are kept.',
     conflict: 'Conflict: the project changed the same lines. Run the program again, or reject this file.',
   },
-  states: { open: 'open', accepted: 'accepted', rejected: 'rejected', expired: 'expired' },
+  states: { open: 'waiting', accepted: 'accepted', rejected: 'rejected', expired: 'expired' },
 };

@@ -10,8 +10,8 @@ export const skillsPage = {
   source: 'Source',
   actions: 'Actions',
   lead: (execute: ReactNode, run: ReactNode) =>
-    rich`Agents that live in folders and are called by name, with ${execute} and ${run}. A change in a folder becomes a version at once.`,
-  watched: (directory: ReactNode) => rich`Watched: ${directory}`,
+    rich`A skill is an agent whose code is in a folder on this server. When a file in the folder changes, the server publishes a new version. Programs call a skill by its name, with ${execute} or ${run}.`,
+  watched: (directory: ReactNode) => rich`Folder of the skills: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   noneYet: 'No skills yet',

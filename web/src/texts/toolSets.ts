@@ -49,7 +49,7 @@ export const toolSets = {
     newest: 'newest',
   },
   copyAddress: (name: string) => `Copy the address of ${name}`,
-  update: 'Update to the newest versions',
+  update: 'Update',
   updateTitle: (name: string) => `Update ${name}?`,
   updateAbout: 'MCP clients of this set get these versions at once. Deleted tools leave the set.',
   updateVerb: 'Update',
@@ -59,8 +59,16 @@ export const toolSets = {
   deprecatedWhy: (reason: string) => `deprecated: ${reason}`,
   useInstead: (reference: string) => `Use ${reference}.`,
   missing: 'deleted: clients no longer see it',
-  attention: (n: number) =>
-    plural(n, { one: 'tool is deprecated or deleted', other: 'tools are deprecated or deleted' }),
+  attention: (deprecated: number, deleted: number, outdated: number) =>
+    [
+      deprecated > 0 && plural(deprecated, { one: 'tool is deprecated', other: 'tools are deprecated' }),
+      deleted > 0 && plural(deleted, { one: 'tool is deleted', other: 'tools are deleted' }),
+      outdated > 0 && plural(outdated, { one: 'tool has a newer version', other: 'tools have a newer version' }),
+    ]
+      .filter((part) => part !== false)
+      .join(' · '),
+  updateAdvice: 'MCP clients get the versions below until you update the set.',
+  editAdvice: 'There is no newer version to update to. Edit the set to replace the tool.',
 };
 
 export const toolSetDialog = {

@@ -33,9 +33,9 @@ export function InvitationPage() {
           {invited.data && (
             <p>
               {say.invited(
+                invited.data.invitedBy,
                 <strong>{invited.data.workspace}</strong>,
                 <strong>{invited.data.role}</strong>,
-                invited.data.invitedBy,
               )}
             </p>
           )}
@@ -116,11 +116,14 @@ function Join({ secret }: { secret: string }) {
       <>
         <Fault message={task.fault} />
         <Button look="primary" disabled={task.busy} onClick={() => accept({ signedIn: true })}>
-          {say.joinAs(data.actor.name)}
+          {say.join}
         </Button>
-        <Button look="link" onClick={() => setOther(true)}>
-          {say.joinAsSomebodyElse}
-        </Button>
+        <p className={css.account}>
+          {say.signedInAs(<strong>{data.actor.name}</strong>)}{' '}
+          <Button look="link" onClick={() => setOther(true)}>
+            {say.useAnotherAccount}
+          </Button>
+        </p>
       </>
     );
   }

@@ -8,11 +8,13 @@ import { useRights } from '../../api/rights';
 import type { Approval, ApprovalDetails, Delivery } from '../../api/types';
 import { decideApproval, type ApprovalDecision } from '../../api/verbs';
 import { Changes } from '../../diff/Changes';
+import bar from '../../diff/Bar.module.css';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
 import { approvalsPage as say } from '../../texts/approvals';
 import { moment } from '../../texts/format';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -71,7 +73,11 @@ function Request({ approval }: { approval: ApprovalDetails }) {
           {pending && <span>{say.until(moment(expiresAt))}</span>}
           {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
         </p>
-        {pending && approvers.length > 0 && <p className={entries.lead}>{say.approvers(approvers)}</p>}
+        {pending && (
+          <p className={entries.lead}>
+            {say.effects[approval.kind]} {approvers.length > 0 && say.approvers(approvers)}
+          </p>
+        )}
         {!pending && (
           <p role="status">
             {decider && decidedAt
@@ -199,7 +205,7 @@ function Decide({ approval }: { approval: Approval }) {
           )}
         </Field>
       )}
-      <div className={entries.acts}>
+      <div className={classes(entries.acts, bar.bar)}>
         <Button
           look="danger"
           disabled={busy || !allowed}

@@ -10,13 +10,14 @@ import { RunMark } from '../../agent/RunMark';
 import { Column, Page } from '../../frame/Page';
 import { notify } from '../../state/notices';
 import { moment } from '../../texts/format';
-import { blockedPage as say } from '../../texts/gate';
+import { blockedPage as say, gateNav } from '../../texts/gate';
 import { Button } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Fault } from '../../ui/Fault';
-import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
+import { Steps } from '../../ui/Steps';
 import entries from '../../ui/Entries.module.css';
 import { GateNav } from '../../verdict/GateNav';
 import css from './BlockedPage.module.css';
@@ -41,14 +42,15 @@ export function BlockedPage() {
               <h1>{say.title}</h1>
               <p className={entries.lead}>{say.lead}</p>
             </div>
-            <Field label={say.show}>
-              {(control) => (
-                <select {...control} value={all ? 'all' : 'waiting'} onChange={(e) => setAll(e.target.value === 'all')}>
-                  <option value="waiting">{say.waiting}</option>
-                  <option value="all">{say.all}</option>
-                </select>
-              )}
-            </Field>
+            <Choices
+              label={say.show}
+              choices={[
+                { value: 'waiting', label: say.waiting },
+                { value: 'all', label: say.all },
+              ]}
+              value={all ? 'all' : 'waiting'}
+              onChange={(value) => setAll(value === 'all')}
+            />
           </div>
           <Listed listing={shown} what={say.theRequests} empty={<None />}>
             {(items) => (
@@ -77,11 +79,14 @@ function merged(listed: BlockedRequest[], decided: readonly BlockedRequest[]): B
 
 function None() {
   return (
-    <div className={css.none}>
-      <strong>{say.nothing}</strong>
-      <p>{say.teach(<code>--policy-url</code>, <code>ATELIER_POLICY_URL</code>)}</p>
-      <p>{say.noService}</p>
-    </div>
+    <>
+      <Steps title={say.nothing}>
+        {say.ask(<code>--policy-url</code>, <code>ATELIER_POLICY_URL</code>)}
+        {say.deny}
+        {say.tryAgain}
+      </Steps>
+      <p className={entries.lead}>{say.noService(<Link href="/approvals">{gateNav.approvals}</Link>)}</p>
+    </>
   );
 }
 
@@ -114,8 +119,16 @@ function Row({ request, onDecided }: RowProps) {
     <li className={entries.row}>
       <div className={entries.about}>
         <strong>{say.run(what)}</strong>
-        <p>{reason}</p>
-        {remedy !== undefined && <p className={css.remedy}>{remedy}</p>}
+        <dl className={css.why}>
+          <dt>{say.reason}</dt>
+          <dd>{reason}</dd>
+          {remedy !== undefined && (
+            <>
+              <dt>{say.remedy}</dt>
+              <dd>{remedy}</dd>
+            </>
+          )}
+        </dl>
         <small>
           {say.by(requester.name, moment(createdAt))}
           {status === 'blocked' && ` · ${say.until(moment(expiresAt))}`}

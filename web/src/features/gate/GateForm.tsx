@@ -1,3 +1,4 @@
+import { CircleCheck, Hourglass, Info, OctagonX, type LucideIcon } from 'lucide-react';
 import { useState, type SyntheticEvent } from 'react';
 import { changeGate } from '../../api/gate';
 import { useRights } from '../../api/rights';
@@ -57,79 +58,103 @@ export function GateForm({ settings }: { settings: GateSettings }) {
           value={fields.gate}
           onChange={(gate) => edit({ gate })}
         />
-        <p role="status">{say.aboutMode[fields.gate]}</p>
+        <div className={css.announced} role="status" aria-label={say.effects}>
+          <dl className={css.effects}>
+            {effectsOf(fields).map(([cause, effect, Icon]) => (
+              <div key={cause}>
+                <dt>{cause}</dt>
+                <dd>
+                  <Icon size={14} aria-hidden />
+                  {effect}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </div>
       </div>
-      <div className={css.fields}>
-        <Field label={say.blockAt} hint={say.blockAtHint}>
-          {(control) => (
-            <select
-              {...control}
-              disabled={!allowed || task.busy}
-              value={fields.blockAt}
-              onChange={(e) => edit({ blockAt: severityOf(e.target.value, fields.blockAt) })}
-            >
-              <Severities />
-            </select>
-          )}
-        </Field>
-        <Field label={say.escalateAt} hint={say.escalateAtHint}>
-          {(control) => (
-            <select
-              {...control}
-              disabled={!allowed || task.busy}
-              value={fields.escalateAt}
-              onChange={(e) => edit({ escalateAt: severityOf(e.target.value, fields.escalateAt) })}
-            >
-              <Severities />
-            </select>
-          )}
-        </Field>
-        <Field label={say.newCapability} hint={say.newCapabilityHint}>
-          {(control) => (
-            <select
-              {...control}
-              disabled={!allowed || task.busy}
-              value={fields.newCapability}
-              onChange={(e) => edit({ newCapability: e.target.value === 'warn' ? 'warn' : 'escalate' })}
-            >
-              {changes.map((change) => (
-                <option key={change} value={change}>
-                  {say.newCapabilities[change]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={say.approvalHours} error={valid ? task.at('/approvalHours') : say.hoursRange}>
-          {(control) => (
-            <div className={suffixed}>
-              <input
-                {...control}
-                inputMode="numeric"
-                autoComplete="off"
-                disabled={!allowed || task.busy}
-                value={typed}
-                onChange={(e) => setHours(e.target.value.trim())}
-              />
-              <span className={suffix} aria-hidden>
-                {say.hours}
-              </span>
-            </div>
-          )}
-        </Field>
-      </div>
-      <Check
-        label={say.selfApproval}
-        checked={fields.selfApproval}
-        disabled={!allowed || task.busy}
-        onChange={(selfApproval) => edit({ selfApproval })}
-      />
-      <Check
-        label={say.approveSideEffects}
-        checked={fields.approveSideEffects}
-        disabled={!allowed || task.busy}
-        onChange={(approveSideEffects) => edit({ approveSideEffects })}
-      />
+      {fields.gate !== 'off' && (
+        <fieldset className={css.group}>
+          <legend>{say.verdicts}</legend>
+          <div className={css.fields}>
+            <Field label={say.blockAt} hint={say.blockAtHint}>
+              {(control) => (
+                <select
+                  {...control}
+                  disabled={!allowed || task.busy}
+                  value={fields.blockAt}
+                  onChange={(e) => edit({ blockAt: severityOf(e.target.value, fields.blockAt) })}
+                >
+                  <Severities />
+                </select>
+              )}
+            </Field>
+            <Field label={say.escalateAt} hint={say.escalateAtHint}>
+              {(control) => (
+                <select
+                  {...control}
+                  disabled={!allowed || task.busy}
+                  value={fields.escalateAt}
+                  onChange={(e) => edit({ escalateAt: severityOf(e.target.value, fields.escalateAt) })}
+                >
+                  <Severities />
+                </select>
+              )}
+            </Field>
+            <Field label={say.newCapability} hint={say.newCapabilityHint}>
+              {(control) => (
+                <select
+                  {...control}
+                  disabled={!allowed || task.busy}
+                  value={fields.newCapability}
+                  onChange={(e) => edit({ newCapability: e.target.value === 'warn' ? 'warn' : 'escalate' })}
+                >
+                  {changes.map((change) => (
+                    <option key={change} value={change}>
+                      {say.newCapabilities[change]}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          </div>
+        </fieldset>
+      )}
+      <fieldset className={css.group}>
+        <legend>{say.approvals}</legend>
+        {fields.gate !== 'off' && (
+          <Check
+            label={say.approveSideEffects}
+            checked={fields.approveSideEffects}
+            disabled={!allowed || task.busy}
+            onChange={(approveSideEffects) => edit({ approveSideEffects })}
+          />
+        )}
+        <Check
+          label={say.selfApproval}
+          checked={fields.selfApproval}
+          disabled={!allowed || task.busy}
+          onChange={(selfApproval) => edit({ selfApproval })}
+        />
+        <div className={css.fields}>
+          <Field label={say.approvalHours} error={valid ? task.at('/approvalHours') : say.hoursRange}>
+            {(control) => (
+              <div className={suffixed}>
+                <input
+                  {...control}
+                  inputMode="numeric"
+                  autoComplete="off"
+                  disabled={!allowed || task.busy}
+                  value={typed}
+                  onChange={(e) => setHours(e.target.value.trim())}
+                />
+                <span className={suffix} aria-hidden>
+                  {say.hours}
+                </span>
+              </div>
+            )}
+          </Field>
+        </div>
+      </fieldset>
       <Fault message={task.fault} />
       {allowed && (
         <div>
@@ -140,6 +165,20 @@ export function GateForm({ settings }: { settings: GateSettings }) {
       )}
     </form>
   );
+}
+
+/** Each cause with its effect in the chosen mode, and the icon of the effect. */
+function effectsOf({ gate, approveSideEffects }: Fields): [string, string, LucideIcon][] {
+  const { blocks, escalates, sideEffect, asksForApproval } = say.causes;
+  const waits: [string, LucideIcon] = [say.waits, Hourglass];
+  const asked: [string, string, LucideIcon] = [asksForApproval, ...waits];
+  if (gate === 'off') return [[say.causes.any, say.isPublished, CircleCheck], asked];
+  return [
+    [blocks, gate === 'enforce' ? say.stopsAll : say.stopsPublishing, OctagonX],
+    [escalates, ...(gate === 'enforce' ? waits : ([say.isShown, Info] as const))],
+    [sideEffect, ...(approveSideEffects ? waits : ([say.starts, CircleCheck] as const))],
+    asked,
+  ];
 }
 
 const severityOf = (text: string, otherwise: Severity): Severity => severities.find((one) => one === text) ?? otherwise;

@@ -1,10 +1,12 @@
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { ApiError, explain } from '../../api/http';
 import { refreshGate, useTrial } from '../../api/gate';
 import type { RulePack } from '../../api/types';
 import { putRulePack } from '../../api/gate';
 import { notify } from '../../state/notices';
-import { packDialog as say, rulesPage } from '../../texts/gate';
+import { CodeField, type CodeFieldControl } from '../../editor/CodeField';
+import type { FieldProblem } from '../../editor/field';
+import { packDialog as say } from '../../texts/gate';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
@@ -25,11 +27,13 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
   const [code, setCode] = useState(say.program);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
-  const text = useRef<HTMLTextAreaElement>(null);
+  const text = useRef<CodeFieldControl>(null);
   const settled = useSettled(source, pause);
   const tried = useSettled(code, pause);
   const found = useTrial({ language: 'python', code: tried.trim() === '' ? '\n#' : tried, source: settled });
   const fault = refused ?? (settled === source && found.isError ? found.error : undefined);
+  const complaints = useMemo(() => (fault === undefined ? [] : complaintsOf(fault)), [fault]);
+  const places = useMemo(() => complaints.filter((one) => one.line !== undefined) as FieldProblem[], [complaints]);
   const judged = fault === undefined && found.isSuccess && !found.isPlaceholderData && settled === source;
   const name = nameOf(source);
   const save = async (): Promise<void> => {
@@ -47,11 +51,6 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
       setBusy(false);
     }
   };
-  const goTo = (line: number): void => {
-    const [start, end] = rangeOf(source, line);
-    text.current?.focus();
-    text.current?.setSelectionRange(start, end);
-  };
   return (
     <FormDialog
       title={pack ? say.editPack(pack.name) : say.newPack}
@@ -61,19 +60,20 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
       onSubmit={() => void save()}
       onClose={onClose}
     >
-      <Field label={say.source} mono>
-        {(control) => (
-          <textarea
-            {...control}
+      <Field label={say.source}>
+        {({ id }) => (
+          <CodeField
+            id={id}
             ref={text}
-            rows={14}
-            wrap="off"
-            spellCheck={false}
+            label={say.source}
+            language="yaml"
+            className={css.source}
             autoFocus
-            aria-invalid={fault !== undefined}
-            value={source}
-            onChange={(e) => {
-              setSource(e.target.value);
+            wrong={fault !== undefined}
+            problems={places}
+            text={source}
+            onEdit={(typed) => {
+              setSource(typed);
               setRefused(undefined);
             }}
           />
@@ -84,11 +84,11 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
       ) : (
         <div role="alert">
           <ul className={css.complaints}>
-            {complaintsOf(fault).map(({ line, message }) => (
+            {complaints.map(({ line, message }) => (
               <li key={`${String(line)} ${message}`}>
                 {line !== undefined && <strong>{say.line(line)}</strong>} <span>{message}</span>{' '}
                 {line !== undefined && (
-                  <Button look="link" onClick={() => goTo(line)}>
+                  <Button look="link" onClick={() => text.current?.select(line)}>
                     {say.goToLine(line)}
                   </Button>
                 )}
@@ -97,16 +97,9 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
           </ul>
         </div>
       )}
-      <Field label={`${say.sample}: ${rulesPage.languages.python}`} mono>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={4}
-            wrap="off"
-            spellCheck={false}
-            value={code}
-            onChange={(e) => setCode(e.target.value)}
-          />
+      <Field label={say.sample}>
+        {({ id }) => (
+          <CodeField id={id} label={say.sample} language="python" className={css.sample} text={code} onEdit={setCode} />
         )}
       </Field>
       {found.data && judged && <VerdictView verdict={found.data} />}
@@ -115,13 +108,6 @@ export function PackDialog({ pack, taken, onClose }: { pack?: RulePack; taken: s
 }
 
 const nameOf = (source: string): string | undefined => /^name:[ \t]*["']?([a-z][a-z0-9_-]*)/m.exec(source)?.[1];
-
-/** Returns the first and the last position of a line. */
-function rangeOf(text: string, line: number): [number, number] {
-  const lines = text.split('\n');
-  const start = lines.slice(0, line - 1).reduce((length, one) => length + one.length + 1, 0);
-  return [start, start + (lines[line - 1]?.length ?? 0)];
-}
 
 function complaintsOf(error: unknown): Complaint[] {
   const fields = error instanceof ApiError ? error.fields : [];

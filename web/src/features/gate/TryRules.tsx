@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useTrial } from '../../api/gate';
 import type { RulePack, Trial } from '../../api/types';
 import { rulesPage as say, trialSamples as samples } from '../../texts/gate';
+import { CodeField } from '../../editor/CodeField';
 import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { useSettled } from '../../ui/useSettled';
@@ -67,14 +68,15 @@ export function TryRules({ packs, wanted, onWanted }: Props) {
           )}
         </Field>
       </div>
-      <Field label={say.code} mono>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={8}
-            spellCheck={false}
-            value={code}
-            onChange={(e) => setTexts({ ...texts, [language]: e.target.value })}
+      <Field label={say.code}>
+        {({ id }) => (
+          <CodeField
+            id={id}
+            label={say.code}
+            language={language === 'bash' ? 'shell' : language}
+            className={css.code}
+            text={code}
+            onEdit={(typed) => setTexts({ ...texts, [language]: typed })}
           />
         )}
       </Field>

@@ -1,16 +1,18 @@
 import { useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { explain } from '../../api/http';
-import { refreshProjects, useOverlayDiff } from '../../api/projects';
+import { decideOverlay, overlayUrl, refreshProjects, useOverlayDiff, useOverlays } from '../../api/projects';
 import type { OverlayDiff } from '../../api/types';
-import { decideOverlay } from '../../api/projects';
 import { Column, Page } from '../../frame/Page';
+import { usePhone } from '../../state/layout';
 import { notify } from '../../state/notices';
 import { moment } from '../../texts/format';
 import { projectsPage as say } from '../../texts/projects';
+import { Button } from '../../ui/Button';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import bar from '../../diff/Bar.module.css';
 import { OverlayState } from '../../diff/OverlayState';
 import { DecideAll, Differences, type Decide } from '../../diff/Differences';
 
@@ -34,6 +36,10 @@ export function OverlayPage({ project, id }: { project: string; id: string }) {
 function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
   const { overlay } = diff;
   const [busy, setBusy] = useState(false);
+  const phone = usePhone();
+  const [, navigate] = useLocation();
+  const waiting = useOverlays(project).data?.items.filter(({ status }) => status === 'open');
+  const next = overlay.status === 'open' ? undefined : waiting?.at(-1);
   const answer = async (decision: 'accept' | 'reject', paths?: string[]): Promise<void> => {
     setBusy(true);
     try {
@@ -64,13 +70,26 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
             <Link href={`/runs/${encodeURIComponent(overlay.runId)}`}>{say.openRun}</Link>
           </p>
         </div>
-        {overlay.status === 'open' && (
+        {overlay.status === 'open' && !phone && (
           <div className={entries.acts}>
             <DecideAll diff={diff} busy={busy} decide={decide} />
           </div>
         )}
+        {next && (
+          <div className={entries.acts}>
+            <Button look="primary" onClick={() => navigate(overlayUrl(project, next.id))}>
+              {say.reviewNext}
+            </Button>
+          </div>
+        )}
       </div>
+      {overlay.status === 'open' && <p className={entries.lead}>{say.aboutOpen(project)}</p>}
       <Differences diff={diff} busy={busy} decide={decide} />
+      {overlay.status === 'open' && phone && (
+        <div className={bar.bar} data-bar="decide">
+          <DecideAll diff={diff} busy={busy} decide={decide} />
+        </div>
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { FileText, GitPullRequestArrow } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { Link } from 'wouter';
-import { useOverlays, useProject, useProjectChanges } from '../../api/projects';
+import { Link, useLocation } from 'wouter';
+import { overlayUrl, useOverlays, useProject, useProjectChanges } from '../../api/projects';
 import { useRights } from '../../api/rights';
 import type { Overlay, ProjectChange, ProjectFile } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
@@ -31,7 +31,10 @@ export function ProjectPage({ name }: { name: string }) {
   const proposed = overlays.data?.items ?? [];
   const done = changes.data?.items ?? [];
   const files = project.data?.paths ?? [];
-  const open = proposed.filter(({ status }) => status === 'open').length;
+  const waiting = proposed.filter(({ status }) => status === 'open');
+  const open = waiting.length;
+  const first = waiting.at(-1); // the oldest
+  const [, navigate] = useLocation();
   const { may, why } = useRights();
   const [importing, setImporting] = useState(false);
   const [shown, setShown] = useState<string>();
@@ -66,6 +69,12 @@ export function ProjectPage({ name }: { name: string }) {
               >
                 {say.importNew}
               </Button>
+              {first && (
+                <Button look="primary" onClick={() => navigate(overlayUrl(name, first.id))}>
+                  <GitPullRequestArrow size={14} aria-hidden />
+                  {say.review(open)}
+                </Button>
+              )}
             </div>
           </div>
           <h2>{say.proposed}</h2>
@@ -137,7 +146,7 @@ const filesOf = (show: (path: string) => void): TableColumn<ProjectFile>[] => [
       </Button>
     ),
   },
-  { key: 'size', title: say.size, by: ({ size }) => -size, cell: ({ size }) => bytes(size) },
+  { key: 'size', title: say.size, numeric: true, by: ({ size }) => -size, cell: ({ size }) => bytes(size) },
 ];
 
 const proposals = (project: string, now: number): TableColumn<Overlay>[] => [
@@ -148,9 +157,7 @@ const proposals = (project: string, now: number): TableColumn<Overlay>[] => [
     cell: ({ id, summary, runId, entries: files }) => (
       <>
         <strong>
-          <Link href={`/projects/${encodeURIComponent(project)}/overlays/${encodeURIComponent(id)}`}>
-            {summary === '' ? say.noSummary : summary}
-          </Link>
+          <Link href={overlayUrl(project, id)}>{summary === '' ? say.noSummary : summary}</Link>
         </strong>
         <small>{say.ofRun(files.map(({ path }) => path).join(', '), runId.slice(-6))}</small>
       </>
@@ -163,7 +170,13 @@ const proposals = (project: string, now: number): TableColumn<Overlay>[] => [
     cell: ({ status }) => <OverlayState status={status} />,
   },
   { key: 'agent', title: say.agent, by: ({ agent = '' }) => agent, cell: ({ agent = '' }) => agent },
-  { key: 'files', title: say.files, by: (overlay) => -overlay.entries.length, cell: (o) => number(o.entries.length) },
+  {
+    key: 'files',
+    title: say.files,
+    numeric: true,
+    by: (overlay) => -overlay.entries.length,
+    cell: (overlay) => number(overlay.entries.length),
+  },
   {
     key: 'made',
     title: say.made,
@@ -179,9 +192,21 @@ const history = (now: number): TableColumn<ProjectChange>[] => [
     by: ({ summary }) => summary,
     cell: ({ summary }) => <strong>{summary === '' ? say.noSummary : summary}</strong>,
   },
-  { key: 'number', title: say.change, by: (change) => -change.number, cell: (change) => number(change.number) },
+  {
+    key: 'number',
+    title: say.change,
+    numeric: true,
+    by: (change) => -change.number,
+    cell: (change) => number(change.number),
+  },
   { key: 'by', title: say.by, by: ({ actor }) => actor.name, cell: ({ actor }) => actor.name },
-  { key: 'files', title: say.files, by: ({ touched }) => -touched, cell: ({ touched }) => number(touched) },
+  {
+    key: 'files',
+    title: say.files,
+    numeric: true,
+    by: ({ touched }) => -touched,
+    cell: ({ touched }) => number(touched),
+  },
   {
     key: 'made',
     title: say.made,

@@ -1,3 +1,4 @@
+import { GitPullRequestArrow } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useProjects } from '../../api/projects';
@@ -9,6 +10,7 @@ import { projectsPage as say } from '../../texts/projects';
 import { Button } from '../../ui/Button';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { StateMark } from '../../ui/StateMark';
 import { Steps } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
@@ -81,9 +83,27 @@ const columnsOf = (now: number): TableColumn<Project>[] => [
       </>
     ),
   },
-  { key: 'files', title: say.files, by: ({ files }) => -files, cell: ({ files }) => number(files) },
-  { key: 'size', title: say.size, by: (project) => -project.bytes, cell: (project) => bytes(project.bytes) },
-  { key: 'change', title: say.changes, by: ({ change }) => -change, cell: ({ change }) => number(change) },
+  {
+    key: 'waiting',
+    title: say.waiting,
+    by: ({ waiting = 0 }) => -waiting,
+    cell: ({ waiting = 0 }) =>
+      waiting === 0 ? (
+        say.nothingWaits
+      ) : (
+        <StateMark look="warn" icon={GitPullRequestArrow}>
+          {say.changesOf(waiting)}
+        </StateMark>
+      ),
+  },
+  { key: 'files', title: say.files, numeric: true, by: ({ files }) => -files, cell: ({ files }) => number(files) },
+  {
+    key: 'size',
+    title: say.size,
+    numeric: true,
+    by: (project) => -project.bytes,
+    cell: (project) => bytes(project.bytes),
+  },
   {
     key: 'updated',
     title: say.lastChange,

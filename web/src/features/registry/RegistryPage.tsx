@@ -208,6 +208,7 @@ function columnsOf({ now, most, onTag, whole }: Shown): TableColumn<AgentSummary
     {
       key: 'runs',
       title: say.runs,
+      numeric: true,
       ...sorts(({ usageCount }) => -usageCount),
       cell: ({ usageCount }) => <Amount value={usageCount} most={most} />,
     },

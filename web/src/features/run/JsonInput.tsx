@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import type { JsonSchema } from '../../api/types';
-import type { JsonInput as Editor, JsonProblem } from '../../editor/jsonInput';
-import { loadEditor } from '../../editor/load';
+import { CodeField, type CodeFieldControl } from '../../editor/CodeField';
+import type { FieldProblem } from '../../editor/field';
 import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import css from './InputTab.module.css';
@@ -17,70 +17,26 @@ interface Props {
 /** The maximum number of errors that are listed below the editor. */
 const mostProblems = 4;
 
-/** The input as JSON, with completion and errors from the schema. Until the editor is loaded it is a plain field. */
-export function JsonInput({ id, text, wrong, schema, onEdit }: Props) {
-  const host = useRef<HTMLDivElement>(null);
-  const plain = useRef<HTMLTextAreaElement>(null);
-  const [editor, setEditor] = useState<Editor>();
-  const [problems, setProblems] = useState<JsonProblem[]>([]);
-  const latest = useRef({ text, schema, onEdit });
-  useEffect(() => {
-    latest.current = { text, schema, onEdit };
-  });
-  useEffect(() => {
-    let opened: Editor | undefined;
-    let gone = false;
-    loadEditor().then(
-      (kit) => {
-        if (gone || !host.current) return;
-        const typing = plain.current !== null && plain.current === document.activeElement;
-        const at = plain.current?.selectionStart;
-        opened = kit.createJsonInput(host.current, {
-          label: say.inputAsJson,
-          text: latest.current.text,
-          schema: latest.current.schema,
-          onEdit: (typed) => latest.current.onEdit(typed),
-          onProblems: setProblems,
-        });
-        // If the user was typing in the plain field, the focus moves to the editor.
-        if (typing) opened.focus(at);
-        setEditor(opened);
-      },
-      () => undefined, // the editor could not be loaded, so the plain field stays
-    );
-    return () => {
-      gone = true;
-      opened?.dispose();
-    };
-  }, []);
-  useEffect(() => editor?.show(text), [editor, text]);
-  useEffect(() => editor?.setSchema(schema), [editor, schema]);
+/** The input as JSON, with completion and errors from the schema. */
+export function JsonInput({ wrong, ...field }: Props) {
+  const editor = useRef<CodeFieldControl>(null);
+  const [problems, setProblems] = useState<FieldProblem[]>([]);
   return (
     <>
-      <div className={css.raw} data-invalid={wrong || problems.length > 0}>
-        {!editor && (
-          <textarea
-            ref={plain}
-            id={id}
-            aria-label={say.inputAsJson}
-            aria-invalid={wrong}
-            spellCheck={false}
-            value={text}
-            onChange={(e) => onEdit(e.target.value)}
-          />
-        )}
-        <div
-          ref={host}
-          className={css.editor}
-          {...(editor && { id, tabIndex: -1 })}
-          onFocus={(e) => e.target === e.currentTarget && editor?.focus()}
-        />
-      </div>
+      <CodeField
+        {...field}
+        ref={editor}
+        label={say.inputAsJson}
+        language="json"
+        className={css.raw}
+        wrong={wrong || problems.length > 0}
+        onProblems={setProblems}
+      />
       {problems.length > 0 && (
         <ul className={css.lines} aria-label={say.jsonProblems}>
           {problems.slice(0, mostProblems).map((problem, i) => (
             <li key={i}>
-              <Button look="link" onClick={() => editor?.goTo(problem)}>
+              <Button look="link" onClick={() => editor.current?.goTo(problem)}>
                 {say.line(problem.line)}
               </Button>
               : {problem.message}

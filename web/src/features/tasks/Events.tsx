@@ -99,11 +99,14 @@ function Output({ runId, live }: { runId: string; live: boolean }) {
         </label>
       )}
       {log.length > 0 && (
-        <ol className={css.log} aria-label={say.log}>
-          {log.map(({ seq, text }) => (
-            <li key={seq}>{text}</li>
-          ))}
-        </ol>
+        <>
+          <h3>{say.log}</h3>
+          <ol className={css.log} aria-label={say.log}>
+            {log.map(({ seq, text }) => (
+              <li key={seq}>{text}</li>
+            ))}
+          </ol>
+        </>
       )}
     </>
   );

@@ -6,6 +6,7 @@ import { useRights } from '../../api/rights';
 import { cancelTask, decideTask, refreshTasks, retryTask, useTaskDiff, useTaskOrder } from '../../api/tasks';
 import type { Task } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
+import { usePhone } from '../../state/layout';
 import { notify } from '../../state/notices';
 import { ago, moment } from '../../texts/format';
 import { projectsPage } from '../../texts/projects';
@@ -17,6 +18,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
+import bar from '../../diff/Bar.module.css';
 import { DecideAll, Differences, type Decide } from '../../diff/Differences';
 import { moving } from './columns';
 import { Events } from './Events';
@@ -50,6 +52,7 @@ function Shown({ task }: { task: Task }) {
   const [asking, setAsking] = useState(false);
   const { may, why } = useRights();
   const runs = may('run');
+  const phone = usePhone();
   const act = async (work: () => Promise<unknown>, message: string): Promise<void> => {
     setBusy(true);
     try {
@@ -82,9 +85,8 @@ function Shown({ task }: { task: Task }) {
             <span>
               <Link href={`/projects/${encodeURIComponent(project)}`}>{say.inProject(project)}</Link>
             </span>
-            <span>{say.attempt(attempt)}</span>
-            <span>{creator.name}</span>
-            <span title={moment(createdAt)}>{ago(createdAt, now)}</span>
+            {attempt > 1 && <span>{say.attempt(attempt)}</span>}
+            <span title={moment(createdAt)}>{say.submitted(creator.name, ago(createdAt, now))}</span>
             {runId !== undefined && <Link href={`/runs/${encodeURIComponent(runId)}`}>{say.openRun}</Link>}
           </p>
         </div>
@@ -100,9 +102,10 @@ function Shown({ task }: { task: Task }) {
               </Button>
             )
           )}
-          {waiting && <DecideAll diff={waiting} busy={busy} decide={decide} />}
+          {waiting && !phone && <DecideAll diff={waiting} busy={busy} decide={decide} />}
         </div>
       </div>
+      {waiting && <p className={entries.lead}>{say.aboutReview(project)}</p>}
       {error && (
         <p role="alert" className={css.error}>
           <CircleX size={16} aria-hidden />
@@ -130,6 +133,11 @@ function Shown({ task }: { task: Task }) {
       )}
       {program && <Program program={program} />}
       <Events key={task.id} task={task} />
+      {waiting && phone && (
+        <div className={bar.bar} data-bar="decide">
+          <DecideAll diff={waiting} busy={busy} decide={decide} />
+        </div>
+      )}
       {asking && <RetryDialog id={id} described={description !== undefined} onClose={() => setAsking(false)} />}
     </section>
   );

@@ -114,12 +114,13 @@ export function ConnectDialog({ kind, name, versions = [], version: first = '', 
           onMade={(made) => setSecret({ text: made, restricted })}
         />
       )}
-      <section className={css.snippet} aria-label={say.configuration(title)}>
+      <section className={css.part} aria-label={say.configuration(title)}>
         <div className={css.head}>
-          <h3 className={css.step}>{file === undefined ? title : <code>{file}</code>}</h3>
+          <h3 className={css.step}>{say.setUp(title)}</h3>
           <CopyButton text={text} label={say.copyConfiguration} wording={say.copy} />
         </div>
-        <p className={css.hint}>{say.where[client]}</p>
+        <p>{say.where[client]}</p>
+        {file !== undefined && <code>{file}</code>}
         <pre tabIndex={0} role="group" aria-label={say.configuration(title)}>
           {text}
         </pre>
@@ -158,7 +159,7 @@ function Token({ name, agents, secret, use, onMade }: TokenProps) {
   const scope = <code>run</code>;
   if (secret !== undefined) {
     return (
-      <section className={css.token} aria-label={say.token}>
+      <section className={css.part} aria-label={say.token}>
         <h3 className={css.step}>{say.token}</h3>
         <p role="status">
           {say.created}{' '}
@@ -176,7 +177,7 @@ function Token({ name, agents, secret, use, onMade }: TokenProps) {
     );
   }
   return (
-    <section className={css.token} aria-label={say.token}>
+    <section className={css.part} aria-label={say.token}>
       <h3 className={css.step}>{say.token}</h3>
       <p>
         {agents.length === 0

@@ -53,9 +53,11 @@ function Loaded({ set }: { set: ToolSet }) {
   const [now] = useState(() => Date.now());
   const [open, setOpen] = useState<'connect' | 'edit' | 'remove' | 'update'>();
   const close = (): void => setOpen(undefined);
-  const bad = tools.filter((tool) => tool.deprecated === true || tool.missing === true).length;
-  const old = tools.some((tool) => toolStateOf(tool) !== 'newest');
+  const count = (state: ToolState): number => tools.filter((tool) => toolStateOf(tool) === state).length;
+  const bad = count('deprecated') + count('missing');
   const references = updated(tools);
+  const old = tools.some((tool) => toolStateOf(tool) !== 'newest');
+  const updates = old && references.length > 0 && mayUpdate(tools);
   const update = async (): Promise<void> => {
     try {
       await putToolSet(name, { title, description, references });
@@ -99,23 +101,22 @@ function Loaded({ set }: { set: ToolSet }) {
               </Button>
             </>
           )}
-          <Button ref={leaveFocus} look="primary" onClick={() => setOpen('connect')}>
+          <Button ref={leaveFocus} {...(updates ? {} : { look: 'primary' })} onClick={() => setOpen('connect')}>
             {say.connect}
           </Button>
         </div>
       </div>
       <ToolShares label={say.statesOf(name)} tools={tools} />
       {old && (
-        <div className={css.attention}>
-          <p role="status">
-            {bad > 0 && (
-              <StateMark look="warn" icon={TriangleAlert}>
-                {say.attention(bad)}
-              </StateMark>
-            )}
-          </p>
-          {mayAnywhere('write') && references.length > 0 && mayUpdate(tools) && (
-            <Button ref={leaveFocus} onClick={() => setOpen('update')}>
+        <div className={css.attention} data-look={bad > 0 ? 'warn' : 'quiet'}>
+          <div role="status">
+            <StateMark look={bad > 0 ? 'warn' : 'quiet'} icon={bad > 0 ? TriangleAlert : ArrowUpCircle}>
+              {say.attention(count('deprecated'), count('missing'), count('outdated'))}
+            </StateMark>
+            <p>{updates ? say.updateAdvice : say.editAdvice}</p>
+          </div>
+          {updates && mayAnywhere('write') && (
+            <Button ref={leaveFocus} look="primary" onClick={() => setOpen('update')}>
               <ArrowUpCircle size={14} aria-hidden />
               {say.update}
             </Button>
