@@ -253,6 +253,9 @@ func schemaIn(content map[string]*huma.MediaType) string {
 		if media.Schema != nil && media.Schema.Ref != "" {
 			return nameOfRef(media.Schema.Ref)
 		}
+		if media.Schema != nil && len(media.Schema.AllOf) > 0 && media.Schema.AllOf[0].Ref != "" {
+			return nameOfRef(media.Schema.AllOf[0].Ref) // the other parts restrict it
+		}
 	}
 	return ""
 }

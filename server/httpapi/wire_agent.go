@@ -134,26 +134,26 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 // is saved, missing fields keep their values; when it is created, they get the defaults.
 type AgentBody struct {
 	Name             string                   `json:"name,omitempty" doc:"A letter, followed by up to 62 of a-z, 0-9, - and _."`
-	Title            string                   `json:"title,omitempty"`
-	Description      string                   `json:"description,omitempty"`
-	Tags             []string                 `json:"tags,omitempty"`
+	Title            string                   `json:"title,omitempty" doc:"Name for people."`
+	Description      string                   `json:"description,omitempty" doc:"Says which output the agent returns for which input. Models read it to decide when to call the agent."`
+	Tags             []string                 `json:"tags,omitempty" doc:"Words to find the agent by."`
 	Metadata         map[string]any           `json:"metadata,omitempty" doc:"JSON object for the client's own use."`
-	Language         runtimes.Language        `json:"language,omitempty"`
+	Language         runtimes.Language        `json:"language,omitempty" doc:"Language of the program."`
 	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime from GET /runtimes. It is fixed when published."`
 	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict" doc:"strict: a new process for each run. Empty: the runtime's default."`
 	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
 	Files            map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
-	Entrypoint       string                   `json:"entrypoint,omitempty"`
+	Entrypoint       string                   `json:"entrypoint,omitempty" doc:"File with the main function of the program."`
 	InputSchema      any                      `json:"inputSchema,omitempty" doc:"JSON Schema of the input."`
 	OutputSchema     any                      `json:"outputSchema,omitempty" doc:"JSON Schema of the output."`
-	Packages         []string                 `json:"packages,omitempty"`
-	Environment      map[string]string        `json:"environment,omitempty"`
+	Packages         []string                 `json:"packages,omitempty" doc:"Packages with versions, for example requests==2.32.3."`
+	Environment      map[string]string        `json:"environment,omitempty" doc:"Environment variables of the program."`
 	Secrets          []string                 `json:"secrets,omitempty" doc:"Names of secrets. Their values are stored in the workspace."`
 	Capabilities     *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits           *AgentLimits             `json:"limits,omitempty"`
-	SafetyFlags      []string                 `json:"safetyFlags,omitempty"`
-	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
-	Deterministic    bool                     `json:"deterministic,omitempty"`
+	SafetyFlags      []string                 `json:"safetyFlags,omitempty" doc:"Properties that callers should know, for example side_effect."`
+	RequiresApproval bool                     `json:"requiresApproval,omitempty" doc:"An approver decides about each run."`
+	Deterministic    bool                     `json:"deterministic,omitempty" doc:"Reserved: servers refuse true."`
 	Rules            *RulesBody               `json:"rules,omitempty"`
 	Tests            []registry.Test          `json:"tests,omitempty" doc:"Tests of the draft. They replace all earlier ones."`
 	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Where new schemas came from, as POST /infer says. A new schema without a source was written by a person."`

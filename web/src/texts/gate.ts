@@ -14,7 +14,7 @@ const severities = { low: 'low', medium: 'medium', high: 'high', critical: 'crit
 export const rulesPage = {
   pageTitle: 'Rules · Atelier',
   title: 'Rules',
-  lead: 'The gate analyses each program in the sandbox, applies these rules, and gives a verdict before the program is published or run.',
+  lead: 'The gate checks each program before it is published or run. It applies these rules and gives a verdict: no findings, findings, needs a decision (escalates), or blocks.',
   readOnly: (why: string) => `You can read the rules and try them, and cannot change them. ${why}`,
   theGate: 'the settings of the gate',
   notLoaded: (reason: string) => `The settings of the gate could not be loaded. ${reason}`,
@@ -123,7 +123,7 @@ rules:
 export const blockedPage = {
   pageTitle: 'Blocked requests · Atelier',
   title: 'Blocked requests',
-  lead: 'These runs did not start, because the policy of this server denied them. Each one names the reason. After the policy has changed, submit it again; or drop it.',
+  lead: 'The policy of this server denied these runs, so they did not start. Each one names the reason. Submit it again after the policy has changed, or drop it.',
   theRequests: 'the blocked requests',
   show: 'Show',
   waiting: 'Waiting',

@@ -34,7 +34,7 @@ export const chooseToListDialog = {
 export const registryPage = {
   pageTitle: 'Public registry · Atelier',
   publicRegistry: 'Public registry',
-  lead: 'Published agents listed by workspaces of this server. A copy is an agent of your own: it stores its origin and shows when a newer version exists.',
+  lead: 'Agents that the workspaces of this server share. Copy one into your workspace to change it. A copy shows when its original has a newer version.',
   searchTheRegistry: 'Search the registry',
   placeholder: 'Name, title, description or tag',
   language: 'Language',
@@ -125,9 +125,8 @@ export const needs = {
   safetyFlags: 'Safety flags',
   flags: (flag: string) => flagNames[flag] ?? flag,
   limits: 'Limits',
-  timeOfTheServer: 'the server’s default time',
-  memoryOfTheServer: 'the server’s default memory',
-  limitsOf: (time: string, memory: string) => `${time}, ${memory}`,
+  serverDefault: 'server default',
+  limitsOf: (time: string, memory: string) => `Time: ${time} · Memory: ${memory}`,
 };
 
 export const listedSource = {

@@ -25,8 +25,8 @@ export function Needs({ version }: { version: Version }) {
         </Fact>
         <Fact term={say.limits}>
           {say.limitsOf(
-            limits.timeoutMs === 0 ? say.timeOfTheServer : milliseconds(limits.timeoutMs),
-            limits.memoryBytes === 0 ? say.memoryOfTheServer : bytes(limits.memoryBytes),
+            limits.timeoutMs === 0 ? say.serverDefault : milliseconds(limits.timeoutMs),
+            limits.memoryBytes === 0 ? say.serverDefault : bytes(limits.memoryBytes),
           )}
         </Fact>
       </dl>
