@@ -138,6 +138,14 @@ func read(answer json.RawMessage, into any) error {
 
 func agentPath(agent string) string { return "/api/v1/code-agents/" + url.PathEscape(agent) }
 
+// counted is a number with its noun: 1 file, 2 files.
+func counted[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // say prints a message for people to stderr.
 func (p Process) say(format string, args ...any) error {
 	_, err := fmt.Fprintln(p.Stderr, lines(fmt.Sprintf(format, args...)))

@@ -110,7 +110,7 @@ func (c *backupRestore) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	if c.Keys == "" && m.Snapshot.Counts["secrets"] > 0 {
-		_, _ = fmt.Fprintf(p.Stderr, "The backup has %d secrets. Copy their keys to the data directory as secrets.key before you start the server, or name them with --secrets-key-file.\n", m.Snapshot.Counts["secrets"])
+		_, _ = fmt.Fprintf(p.Stderr, "The backup has %s. Copy the keys to the data directory as secrets.key before you start the server, or name them with --secrets-key-file.\n", counted(m.Snapshot.Counts["secrets"], "secret"))
 	}
 	return c.result(p, m, func() error { return p.described("restored", c.Dir, m) })
 }
@@ -118,7 +118,8 @@ func (c *backupRestore) run(ctx context.Context, p Process) (err error) {
 // described prints the contents of a backup.
 func (p Process) described(done, dir string, m backup.Manifest) error {
 	n := m.Snapshot.Counts
-	_, err := fmt.Fprintf(p.Stdout, "%s %d agents, %d versions, %d runs and %d secrets in %d files with %d bytes: %s, made at %s by Atelier %s from %s\n",
-		done, n["agents"], n["versions"], n["runs"], n["secrets"], len(m.Files), m.Bytes(), dir, m.CreatedAt.Format("2006-01-02 15:04:05Z"), m.Version, m.Snapshot.Database)
+	_, err := fmt.Fprintf(p.Stdout, "%s %s, %s, %s and %s in %s with %s: %s, made at %s by Atelier %s from %s\n",
+		done, counted(n["agents"], "agent"), counted(n["versions"], "version"), counted(n["runs"], "run"), counted(n["secrets"], "secret"),
+		counted(len(m.Files), "file"), counted(m.Bytes(), "byte"), dir, m.CreatedAt.Format("2006-01-02 15:04:05Z"), m.Version, m.Snapshot.Database)
 	return err
 }

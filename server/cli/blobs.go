@@ -34,7 +34,7 @@ func (c *blobsMove) run(ctx context.Context, p Process) error {
 		Bucket string `json:"bucket"`
 	}{moved, settings.S3.Bucket}
 	return c.result(p, done, func() error {
-		_, err = fmt.Fprintf(p.Stdout, "copied %d files to the bucket %s; start the server with the same settings, then the folder blobs in the data directory can be removed\n", moved, settings.S3.Bucket)
+		_, err = fmt.Fprintf(p.Stdout, "copied %s to the bucket %s; start the server with the same settings, then the folder blobs in the data directory can be removed\n", counted(moved, "file"), settings.S3.Bucket)
 		return err
 	})
 }

@@ -74,7 +74,7 @@ func (c *materialized) move(ctx context.Context, p Process, server *client, proj
 	if err != nil {
 		return err
 	}
-	return c.print(p, answer, func(json.RawMessage) error { return p.say("wrote %d files to %s", written.Files, c.Dir) })
+	return c.print(p, answer, func(json.RawMessage) error { return p.say("wrote %s to %s", counted(written.Files, "file"), c.Dir) })
 }
 
 func (c *materialized) readBack(ctx context.Context, p Process, server *client, address string) error {
@@ -95,7 +95,7 @@ func (c *materialized) readBack(ctx context.Context, p Process, server *client, 
 		if err := read(answer, &overlay); err != nil {
 			return err
 		}
-		return p.say("the overlay changes %d files", len(overlay.Entries))
+		return p.say("the overlay changes %s", counted(len(overlay.Entries), "file"))
 	})
 }
 

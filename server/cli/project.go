@@ -125,7 +125,7 @@ func printImport(p Process) func(json.RawMessage) error {
 				return err
 			}
 		}
-		return p.say("imported %d files as change %d of %s", report.Project.Files, report.Project.Change, report.Project.Name)
+		return p.say("imported %s as change %d of %s", counted(report.Project.Files, "file"), report.Project.Change, report.Project.Name)
 	}
 }
 

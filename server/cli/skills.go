@@ -204,7 +204,7 @@ func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 		for _, w := range skill.Warnings {
 			_, _ = fmt.Fprintln(p.Stderr, lines("note: "+place(w)+w.Message))
 		}
-		return p.print(fmt.Sprintf("%s@%s: %d files in %s", checked.Name, checked.Version, checked.Files, checked.Language))
+		return p.print(fmt.Sprintf("%s@%s: %s in %s", checked.Name, checked.Version, counted(checked.Files, "file"), checked.Language))
 	})
 }
 

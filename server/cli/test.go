@@ -283,9 +283,9 @@ func (r *testResults) finish(report tests.Report) error {
 	case total == 0:
 		return fmt.Errorf("%s has no tests; write %s, or keep results as tests in the Studio", r.name, registry.TestsFile)
 	case report.Failed > 0:
-		return fmt.Errorf("%d of %d tests failed", report.Failed, total)
+		return fmt.Errorf("%d of %s failed", report.Failed, counted(total, "test"))
 	}
-	return r.p.say("%d tests passed in %s", report.Passed, milliseconds(report.TotalMs))
+	return r.p.say("%s passed in %s", counted(report.Passed, "test"), milliseconds(report.TotalMs))
 }
 
 type junitSuite struct {

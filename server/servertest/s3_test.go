@@ -150,7 +150,7 @@ func TestS3_MoveBlobs(t *testing.T) {
 		}
 		return string(text)
 	}
-	if text := move(); !strings.HasPrefix(text, "copied 1 files") {
+	if text := move(); !strings.HasPrefix(text, "copied 1 file ") {
 		t.Errorf("it says %s", text)
 	}
 	if text := move(); !strings.HasPrefix(text, "copied 0 files") {
