@@ -266,6 +266,25 @@ func (s *S3) Lend(ctx context.Context, name string, content []byte, during time.
 	return address.String(), nil
 }
 
+// Lent returns an object that Lend stored, and its size in bytes. The caller must close it. Errors: NotFound,
+// StorageUnavailable.
+func (s *S3) Lent(ctx context.Context, name string) (content io.ReadCloser, size int64, err error) {
+	object, err := s.client.GetObject(ctx, s.options.Bucket, loans+name, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, 0, s.lending("return", name, err)
+	}
+	info, err := object.Stat()
+	switch {
+	case err == nil:
+		return object, info.Size, nil
+	case isMissing(err):
+		err = notFound(loans+name, err)
+	default:
+		err = s.lending("return", name, err)
+	}
+	return nil, 0, errors.Join(err, object.Close())
+}
+
 // TakeBack removes an object that Lend stored. Error: StorageUnavailable.
 func (s *S3) TakeBack(ctx context.Context, name string) error {
 	ctx, cancel := within(ctx, s3Patience)

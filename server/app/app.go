@@ -199,6 +199,9 @@ func (a *App) openAPIs(ctx context.Context) error {
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
+	if inputs := a.inputs(); inputs != nil {
+		api.Router().Get(gate.JobInputsPath+"{permission}/{file}", inputs.serve(a.problems))
+	}
 	skills := skillsapi.New(skillsapi.Options{
 		Skills: a.skills, Agents: a.agents, Packages: a.packages, Approvals: a.approvals, Policy: a.policy, Runs: a.runs, Toolmaker: a.toolmaker, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})

@@ -34,9 +34,8 @@ func (a *App) tidyElsewhere() error {
 		}); ok {
 			jobs.Spare(a.followed)
 		}
-		bucket, shared := a.bucket.(bacalhau.Depot)
-		if jobs, ok := e.(interface{ Lend(d bacalhau.Depot) }); ok && shared {
-			jobs.Lend(bucket)
+		if jobs, ok := e.(interface{ Lend(d bacalhau.Depot) }); ok && a.inputs() != nil {
+			jobs.Lend(a.inputs())
 		}
 		owner, err := ownerOf(a.Config.Data)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -48,5 +49,13 @@ func shown(address *url.URL) bool {
 	return false
 }
 
+// JobInputsPath is the beginning of the paths of inputs of jobs. The rest is a permission to read one of them.
+const JobInputsPath = "/job-inputs/"
+
 // masked returns a path with its secrets redacted for the log.
-func masked(path string) string { return secret.ReplaceAllString(path, "…") }
+func masked(path string) string {
+	if strings.HasPrefix(path, JobInputsPath) {
+		return JobInputsPath + "…"
+	}
+	return secret.ReplaceAllString(path, "…")
+}

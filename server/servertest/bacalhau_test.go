@@ -1,9 +1,11 @@
 package servertest_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +99,69 @@ func jobsFollowed(t *testing.T, signal syscall.Signal) {
 	servertest.Eventually(t, "no job is left", func() bool { return len(service.Running()) == 0 })
 	if all := service.Jobs(); all != 5 {
 		t.Errorf("%d jobs", all)
+	}
+}
+
+// TestBacalhau_KilledServer_ModulesFollowed kills a server that has one job at work and one that waits at the node. It expects
+// that the next server records the result of one of them once, and cancels the other.
+func TestBacalhau_KilledServer_ModulesFollowed(t *testing.T) {
+	t.Parallel()
+	network, data := bacalhautest.NewNetwork(t), t.TempDir()
+	start := func() *servertest.Process {
+		p := servertest.Spawn(t, data, "--token", kafkaToken, "--bacalhau-api-key", bacalhautest.Key, "--bacalhau-api-host", network.Host, "--bacalhau-api-port", network.Port)
+		p.Token = kafkaToken
+		return p
+	}
+	program := func(code []byte) map[string]any {
+		return map[string]any{"language": "wasm", "runtime": "bacalhau", "files": map[string]any{"main.wasm": map[string][]byte{"base64": code}}}
+	}
+	p := start()
+	agent := program(bacalhautest.Module(`{"answer":42}`))
+	agent["name"] = "away"
+	p.Create(t, agent)
+	p.Publish(t, "away", "1.0.0")
+	if run := p.Execute(t, "away", "1.0.0", map[string]any{}); string(run.Output) != `{"answer":42}` || run.Provenance.Runtime != "bacalhau" {
+		t.Errorf("%+v", run)
+	}
+	limited := program([]byte(bacalhautest.Idle))
+	limited["limits"] = map[string]any{"timeoutMs": 500}
+	if run := p.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", limited).Run(t); run.Status != "timed_out" || run.Error == nil || run.Error.Type != "timeout" {
+		t.Errorf("%+v", run)
+	}
+	database, err := sql.Open("sqlite", "file:"+filepath.Join(data, "atelier.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = database.Close() }) // it was only read
+	running := func(path string, body any) string {
+		id := p.Want(t, http.StatusAccepted, http.MethodPost, path, body, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+		servertest.Eventually(t, "the job is stored", func() bool {
+			stored := 0
+			if err := database.QueryRowContext(t.Context(), "SELECT count(*) FROM remote_jobs WHERE run_id = ?", id).Scan(&stored); err != nil {
+				t.Fatal(err)
+			}
+			return stored == 1
+		})
+		return id
+	}
+	endless := running("/api/v1/execute", program([]byte(bacalhautest.Idle)))
+	release := network.Occupy(1)
+	version := running("/api/v1/code-agents/away/execute?version=1.0.0", map[string]any{"input": map[string]any{}})
+	p.Signal(t, syscall.SIGKILL)
+	p.Exit()
+	again := start()
+	release()
+	servertest.Eventually(t, "the version ends", func() bool { return again.Get(t, version).Status == "succeeded" })
+	if run := again.Get(t, version); string(run.Output) != `{"answer":42}` || run.Stdout != `{"answer":42}` {
+		t.Errorf("%+v", run)
+	}
+	again.Want(t, http.StatusOK, http.MethodPost, "/api/v1/runs/"+endless+"/cancel", nil)
+	if run := again.Get(t, endless); run.Status != "cancelled" {
+		t.Errorf("%+v", run)
+	}
+	servertest.Eventually(t, "no job is left", func() bool { return len(network.Running()) == 0 })
+	if jobs := network.Jobs(); jobs != 4 {
+		t.Errorf("%d jobs", jobs)
 	}
 }
 

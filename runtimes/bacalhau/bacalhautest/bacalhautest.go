@@ -415,6 +415,13 @@ func fetch(kind, address string) ([]byte, error) {
 		}
 		return base64.StdEncoding.DecodeString(encoded)
 	case "urlDownload":
+		size, err := http.Head(address) //nolint:gosec,noctx // the address comes from the test
+		if err != nil {
+			return nil, err
+		}
+		if err := size.Body.Close(); err != nil || size.StatusCode != http.StatusOK || size.ContentLength < 0 {
+			return nil, fmt.Errorf("HEAD: %s, %d bytes, %w", size.Status, size.ContentLength, err)
+		}
 		response, err := http.Get(address) //nolint:gosec,noctx // the address comes from the test
 		if err != nil {
 			return nil, err
