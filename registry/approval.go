@@ -51,7 +51,7 @@ type Approval struct {
 	ContentDigest string          `json:"contentDigest,omitempty"`
 	RunID         string          `json:"runId,omitempty"`
 	RequestID     string          `json:"-"` // request ID that the client chose
-	Reasons       []string        `json:"reasons" doc:"Why a person must decide."`
+	Reasons       []string        `json:"reasons" doc:"Reasons why a person must decide."`
 	Verdict       *Verdict        `json:"verdict,omitempty"`
 	PolicyVersion string          `json:"policyVersion,omitempty" doc:"Digest of the rules and thresholds at the time of the request."`
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run."`
@@ -63,7 +63,7 @@ type Approval struct {
 	Decider       *Actor          `json:"decider,omitempty"`
 	Comment       string          `json:"comment,omitempty"`
 	DecidedAt     *time.Time      `json:"decidedAt,omitempty"`
-	Outcome       string          `json:"outcome,omitempty" doc:"Outcome of an approval: the published version, or why it failed."`
+	Outcome       string          `json:"outcome,omitempty" doc:"Outcome of an approval: the published version, or the reason for its failure."`
 }
 
 // ApprovalFilter selects requests for approval. Zero fields select all.

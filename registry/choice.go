@@ -24,5 +24,5 @@ type RuntimeChoice struct {
 	Message string         `json:"message" doc:"The reason as a sentence."`
 	Gaps    []fault.Detail `json:"gaps,omitempty"`
 	Runs    int            `json:"runs,omitempty" doc:"Number of measured runs of this draft in goja."`
-	CPUMs   float64        `json:"cpuMs,omitempty" doc:"Median of their CPU time, in milliseconds."`
+	CPUMs   float64        `json:"cpuMs,omitempty" doc:"Median CPU time of the measured runs, in milliseconds."`
 }

@@ -18,13 +18,13 @@ const (
 // Delivery is one webhook about a request for approval or about a budget. The server sends it until the receiver
 // confirms it, but only a few times.
 type Delivery struct {
-	ID          string          `json:"id" doc:"The header webhook-id. It is the same at each attempt."`
+	ID          string          `json:"id" doc:"Value of the header webhook-id. It is the same in every attempt."`
 	Workspace   string          `json:"-"`
 	ApprovalID  string          `json:"approvalId,omitempty" doc:"Absent for a webhook about a budget."`
 	Event       string          `json:"event" enum:"approval.requested,approval.approved,approval.denied,approval.expired,approval.withdrawn,budget.warning,budget.exceeded"`
 	State       DeliveryState   `json:"state" enum:"pending,delivered,failed"`
 	Attempts    int             `json:"attempts"`
-	LastError   string          `json:"lastError,omitempty" doc:"Why the last attempt failed."`
+	LastError   string          `json:"lastError,omitempty" doc:"Reason why the last attempt failed."`
 	CreatedAt   time.Time       `json:"createdAt"`
 	NextAt      *time.Time      `json:"nextAttemptAt,omitempty" doc:"Absent if there is no further attempt."`
 	DeliveredAt *time.Time      `json:"deliveredAt,omitempty"`

@@ -23,11 +23,11 @@ func DescriptionWarnings(name, title, description string) []fault.Detail {
 	message := ""
 	switch {
 	case text == "":
-		message = "is missing. Models read it to decide when to call the agent: say what it returns, for which input."
+		message = "is missing. Models read it to decide when to call the agent. Describe what the agent returns for which input."
 	case plainText(text) == plainText(title) || plainText(text) == plainText(name):
-		message = "only repeats the name. Say what the agent returns, for which input."
+		message = "only repeats the name. Describe what the agent returns for which input."
 	case len(text) < fewestDescription:
-		message = fmt.Sprintf("is short (%d characters). Say what the agent returns, for which input.", length)
+		message = fmt.Sprintf("is short (%d characters). Describe what the agent returns for which input.", length)
 	case length > mostDescription:
 		message = fmt.Sprintf("has %d characters. Some models accept at most %d.", length, mostDescription)
 	default:

@@ -70,7 +70,7 @@ func (s Seen) Named() bool { return s.revision != 0 }
 // (running, publishing, comparing, copying) calls DraftAt. Error: StaleDraft.
 func (a Agent) DraftAt(seen Seen) (Draft, error) {
 	if !seen.decided {
-		return Draft{}, errors.New("the caller did not say which revision of the draft it has read")
+		return Draft{}, errors.New("the caller did not send the revision of the draft that it has read")
 	}
 	if seen.Named() && seen.revision != a.Draft.Revision {
 		return Draft{}, StaleDraft(a.Draft, seen.revision)
@@ -81,13 +81,13 @@ func (a Agent) DraftAt(seen Seen) (Draft, error) {
 // NoDraftNamed returns the error for a request that sets a revision but uses no draft. Without this error, the revision
 // would be ignored.
 func NoDraftNamed(why string) error {
-	return fault.Invalid("/revision", "applies to a draft, and this request uses none: %s.", why)
+	return fault.Invalid("/revision", "can be used only with a draft, and this request has none: %s.", why)
 }
 
 // StaleDraft returns the error for a request about a revision that is no longer current. The error contains the current
 // revision, the person who saved it, and the time.
 func StaleDraft(current Draft, seen int64) error {
-	refused := fault.New(fault.StaleDraft, "The draft was saved elsewhere: it is at revision %d, and this request is about revision %d. Read the draft again.", current.Revision, seen)
+	refused := fault.New(fault.StaleDraft, "Another client has saved the draft: it is now at revision %d, but this request is based on revision %d. Read the draft again.", current.Revision, seen)
 	refused.Extra = map[string]any{"currentRevision": current.Revision, "savedAt": current.SavedAt, "savedBy": current.SavedBy}
 	return refused
 }

@@ -24,7 +24,7 @@ type DraftSave struct {
 	SavedBy  Editor    `json:"savedBy"`
 	Label    string    `json:"label,omitempty"`
 	Files    []string  `json:"files" doc:"The files that differ from the previous entry; all files for the oldest entry."`
-	Settings bool      `json:"settings" doc:"Schemas, limits or other settings differ from the previous entry."`
+	Settings bool      `json:"settings" doc:"true if schemas, limits or other settings differ from the previous entry."`
 }
 
 // DraftSavePage is one page of a history, newest first. NextCursor is "" on the last page.

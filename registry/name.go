@@ -55,7 +55,7 @@ func checkPath(p string) string {
 	case path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
 		return "must have a relative path without . and .. parts, empty parts or a slash at the end."
 	case dotPath(p):
-		return "must not have a name that starts with a dot, because folders on disk skip such names; rename it."
+		return "must not have a name that starts with a dot, because push and pull skip such files; rename it."
 	case foldPath(p) == SettingsFile || foldPath(p) == ExampleFile || foldPath(p) == TestsFile:
 		return "must not be " + strings.ToLower(p) + ", which is reserved in the folder of an agent; rename it."
 	}

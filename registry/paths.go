@@ -26,7 +26,7 @@ func (p *Paths) Add(path string) string {
 	key := foldPath(path)
 	if other, taken := p.files[key]; taken {
 		if other == path {
-			return "must not be given twice."
+			return "must occur only once."
 		}
 		return "must not differ from " + other + " only in case or Unicode form, because some file systems cannot keep both; rename one of them."
 	}

@@ -9,7 +9,7 @@ type Pin struct {
 	Label      string    `json:"label" doc:"Display name of the owner."`
 	AgentID    string    `json:"agentId"`
 	Reference  string    `json:"reference"`
-	Version    string    `json:"version" doc:"Version that the reference resolves to now. Empty if none."`
+	Version    string    `json:"version" doc:"Version that the reference resolves to now. Empty if there is none."`
 	Deprecated bool      `json:"deprecated"`
 	CreatedAt  time.Time `json:"createdAt"`
 }

@@ -82,14 +82,14 @@ type Overlay struct {
 	Workspace  string         `json:"-"`
 	ProjectID  string         `json:"-"`
 	RunID      string         `json:"runId"`
-	RunStatus  Status         `json:"runStatus" doc:"How the run ended."`
+	RunStatus  Status         `json:"runStatus" doc:"Status with which the run ended."`
 	Agent      string         `json:"agent,omitempty"`
 	Version    string         `json:"version,omitempty"`
 	BaseTree   string         `json:"baseTree"`
 	BaseChange int64          `json:"baseChange" doc:"Number of the project's change that the run read."`
 	Status     OverlayStatus  `json:"status" enum:"open,accepted,rejected,expired"`
 	Revision   int64          `json:"revision"`
-	Summary    string         `json:"summary" doc:"The program's own summary."`
+	Summary    string         `json:"summary" doc:"Summary that the program wrote."`
 	Entries    []OverlayEntry `json:"entries"`
 	CreatedAt  time.Time      `json:"createdAt"`
 	ExpiresAt  time.Time      `json:"expiresAt"`
@@ -101,7 +101,7 @@ type Overlay struct {
 type OverlayEntry struct {
 	Path   string        `json:"path"`
 	Kind   EditKind      `json:"kind" enum:"added,changed,deleted"`
-	Digest string        `json:"digest,omitempty" doc:"Of the new content. Absent for a deleted file."`
+	Digest string        `json:"digest,omitempty" doc:"Digest of the new content. Absent for a deleted file."`
 	Size   int64         `json:"size"`
 	Status OverlayStatus `json:"status" enum:"open,accepted,rejected"`
 }
@@ -151,16 +151,16 @@ func CleanPath(path string) (clean, problem string) {
 		case part == "" || part == ".":
 			continue
 		case strings.Trim(part, ". ") == "": // this also rejects the forms that Windows treats as ..
-			return "", "must not have .. or a part of dots and spaces."
+			return "", "must not contain .. or a part that consists of dots and spaces."
 		case len(part) > maxPart:
 			return "", fmt.Sprintf("must have parts of at most %d bytes.", maxPart)
 		case foldPath(strings.TrimRight(part, ". ")) == ".git":
-			return "", "must not be in a folder .git."
+			return "", "must not be in a .git folder."
 		}
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
-		return "", "must name a file."
+		return "", "must be the path of a file."
 	}
 	return strings.Join(parts, "/"), ""
 }

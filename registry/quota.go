@@ -12,7 +12,7 @@ type Quota struct {
 
 // OwnQuota holds the limits that a workspace has instead of the server's default quota. A nil field means the default.
 type OwnQuota struct {
-	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit; absent means the server's default."`
+	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit. Absent means the server's default."`
 	RunsPerDay       *int64 `json:"runsPerDay,omitempty" minimum:"0"`
 	CPUSecondsPerDay *int64 `json:"cpuSecondsPerDay,omitempty" minimum:"0"`
 	StorageBytes     *int64 `json:"storageBytes,omitempty" minimum:"0"`
@@ -53,5 +53,5 @@ type QuotaUse struct {
 	RunsPerDay       int64      `json:"runsPerDay"`
 	CPUSecondsPerDay float64    `json:"cpuSecondsPerDay"`
 	StorageBytes     int64      `json:"storageBytes"`
-	MeasuredAt       *time.Time `json:"storageMeasuredAt,omitempty" doc:"Time of the last full measurement. New data is added at once; deleted data is subtracted by the next measurement."`
+	MeasuredAt       *time.Time `json:"storageMeasuredAt,omitempty" doc:"Time of the last full measurement of storageBytes. New data is added at once. Deleted data is subtracted at the next measurement."`
 }

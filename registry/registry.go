@@ -258,7 +258,7 @@ type Run struct {
 // Route records why the router chose the runtime of a run. It is zero if the run was refused before the router chose a
 // runtime.
 type Route struct {
-	Rule   string `json:"rule" doc:"Rule of the router that chose the runtime; explicit if the program names it."`
+	Rule   string `json:"rule" doc:"Rule of the router that chose the runtime; explicit if the program sets its runtime."`
 	Reason string `json:"reason" doc:"The reason as a sentence."`
 }
 

@@ -23,7 +23,7 @@ type Secret struct {
 type Binding struct {
 	Host   string `json:"host" doc:"The only host:port that the secret is sent to."`
 	Header string `json:"header" doc:"Name of the header."`
-	Format string `json:"format,omitempty" doc:"Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value})."`
+	Format string `json:"format,omitempty" doc:"Value of the header, for example: Bearer {value}. {value} is replaced with the secret (default: {value})."`
 }
 
 // SecretUse records that a run received a secret.

@@ -50,22 +50,22 @@ type Task struct {
 	AgentID     string            `json:"agentId" doc:"Empty for a described task."`
 	Agent       string            `json:"agent" doc:"Empty for a described task."`
 	Version     string            `json:"version" doc:"The published version that runs. Empty for a described task."`
-	Description string            `json:"description,omitempty" doc:"The change in words, for which a language model writes the program. Absent in lists."`
+	Description string            `json:"description,omitempty" doc:"Description of the change, for which a language model writes the program. Absent in lists."`
 	Language    runtimes.Language `json:"language,omitempty" doc:"Language of the program that the model writes."`
 	Program     *TaskProgram      `json:"program,omitempty" doc:"The last program that the model wrote. Absent in lists."`
 	ProjectID   string            `json:"-"`
 	Project     string            `json:"project"`
 	Input       json.RawMessage   `json:"input"`
 	Feedback    string            `json:"feedback" doc:"A person's comment on the last attempt. Empty in lists."`
-	Priority    int               `json:"priority" doc:"0 to 9. One step is worth ten minutes of waiting."`
+	Priority    int               `json:"priority" doc:"Priority from 0 to 9; higher starts first. One step counts as much as ten minutes of waiting."`
 	Status      TaskStatus        `json:"status" enum:"queued,spawning,generating,executing,submitting,reviewing,accepted,rejected,errored"`
-	Attempt     int               `json:"attempt" doc:"1 for the first; each retry adds 1."`
-	Resumed     bool              `json:"resumed" doc:"True if the server stopped during this attempt, and the task was queued again."`
+	Attempt     int               `json:"attempt" doc:"Number of the attempt, starting at 1. Each retry adds 1."`
+	Resumed     bool              `json:"resumed" doc:"true if the server stopped during this attempt and the task was queued again."`
 	RunID       string            `json:"runId,omitempty" doc:"The run of this attempt."`
-	OverlayID   string            `json:"overlayId,omitempty" doc:"ID of the overlay that holds the changes of this attempt."`
-	Summary     string            `json:"summary" doc:"The program's own summary."`
+	OverlayID   string            `json:"overlayId,omitempty" doc:"ID of the overlay with the changes of this attempt."`
+	Summary     string            `json:"summary" doc:"Summary that the program wrote."`
 	Files       int               `json:"files" doc:"Number of files that the program changed."`
-	Error       *TaskError        `json:"error,omitempty" doc:"Why the task failed."`
+	Error       *TaskError        `json:"error,omitempty" doc:"Reason why the task failed."`
 	Revision    int64             `json:"revision"`
 	Creator     Actor             `json:"creator"`
 	CreatedAt   time.Time         `json:"createdAt"`
@@ -80,11 +80,11 @@ type TaskProgram struct {
 	Attempt     int             `json:"attempt" doc:"Attempt of the task that it was written for."`
 	Entrypoint  string          `json:"entrypoint"`
 	Files       map[string]File `json:"files"`
-	Explanation string          `json:"explanation" doc:"Text of the model."`
+	Explanation string          `json:"explanation" doc:"Explanation by the model."`
 	Plan        []string        `json:"plan"`
 	Model       string          `json:"model"`
-	Tokens      Tokens          `json:"tokens" doc:"Of all answers for this attempt."`
-	Verdict     *Verdict        `json:"verdict,omitempty" doc:"Answer of the gate about the program. Absent where the gate is off."`
+	Tokens      Tokens          `json:"tokens" doc:"Tokens of all answers for this attempt."`
+	Verdict     *Verdict        `json:"verdict,omitempty" doc:"Verdict of the gate on the program. Absent if the gate is off."`
 }
 
 // TaskAttempt is the data of a task event of the kind attempt. The event reports that the program in an answer of the

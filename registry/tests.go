@@ -40,17 +40,17 @@ type Test struct {
 	Name   string          `json:"name" doc:"Unique among the tests of the agent."`
 	Input  json.RawMessage `json:"input"`
 	Expect Expectation     `json:"expect"`
-	Ignore []string        `json:"ignore,omitempty" doc:"JSON pointers of the parts of the output that are not compared. The segment * stands for every element of an array."`
+	Ignore []string        `json:"ignore,omitempty" doc:"JSON pointers of the parts of the output that are not compared. The segment * matches every element of an array."`
 	Source TestSource      `json:"source,omitempty" enum:"person,recorded,generated" doc:"Origin of the test (default: person)."`
 	Tags   []string        `json:"tags,omitempty"`
 }
 
 // Expectation is the answer that a test requires. Exactly one of its fields is set.
 type Expectation struct {
-	Output    json.RawMessage `json:"output,omitempty" doc:"The output."`
-	Schema    bool            `json:"schema,omitempty" doc:"true: any output that fits the output schema."`
-	ErrorType string          `json:"errorType,omitempty" doc:"Error type with which the program must end. With invalid_input, the input schema must refuse the input."`
-	Matches   json.RawMessage `json:"matches,omitempty" doc:"JSON Schema that the output must fit."`
+	Output    json.RawMessage `json:"output,omitempty" doc:"Exact output that is expected."`
+	Schema    bool            `json:"schema,omitempty" doc:"true expects any output that matches the output schema."`
+	ErrorType string          `json:"errorType,omitempty" doc:"Type of the error that the program must end with. For invalid_input, the input schema must refuse the input."`
+	Matches   json.RawMessage `json:"matches,omitempty" doc:"JSON Schema that the output must match."`
 }
 
 // CheckTests checks the tests of an agent before they are saved. It also sets the sources of tests that have none. It
@@ -70,7 +70,7 @@ func CheckTests(tests []Test) ([]Test, error) {
 			refused.Details = append(refused.Details, fault.Detail{Pointer: fmt.Sprintf("/tests/%d%s", i, field), Message: fmt.Sprintf(format, args...)})
 		}
 		if first, taken := names[t.Name]; taken {
-			add("/name", "must be unique, but is the name of test %d too.", first)
+			add("/name", "must be unique, but test %d has the same name.", first)
 		}
 		names[t.Name] = i
 		t.check(add)
@@ -152,6 +152,6 @@ type Regressions struct {
 // Regression is a check that failed when a version was published.
 type Regression struct {
 	Test    string `json:"test,omitempty" doc:"Name of the test. Empty for a recorded input."`
-	Version string `json:"version,omitempty" doc:"Version whose callers rely on it. Empty for a test of the draft."`
+	Version string `json:"version,omitempty" doc:"Version whose test or recorded input failed. Empty for a test of the draft."`
 	Message string `json:"message"`
 }

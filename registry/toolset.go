@@ -26,15 +26,15 @@ type ToolSet struct {
 // SetTool is one pinned version of a tool set.
 type SetTool struct {
 	AgentID string `json:"agentId"`
-	Name    string `json:"name" doc:"Name of the tool: the agent's name when it was pinned."`
+	Name    string `json:"name" doc:"Name of the tool, which is the name of the agent when it was pinned."`
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
-	Missing bool   `json:"missing,omitempty" doc:"True if the version has been deleted."`
+	Missing bool   `json:"missing,omitempty" doc:"true if the version has been deleted."`
 
 	// The following fields describe the current state of the version. The store sets them only when it reads a single tool
 	// set.
-	Deprecated bool   `json:"deprecated,omitempty" doc:"True if the version is deprecated."`
-	Reason     string `json:"reason,omitempty" doc:"Why it is deprecated."`
+	Deprecated bool   `json:"deprecated,omitempty" doc:"true if the version is deprecated."`
+	Reason     string `json:"reason,omitempty" doc:"Reason of the deprecation."`
 	Successor  string `json:"successor,omitempty" doc:"Reference to use instead."`
-	Newest     string `json:"newest,omitempty" doc:"The version that latest selects now, if it differs."`
+	Newest     string `json:"newest,omitempty" doc:"Version that latest resolves to now, if it differs from the pinned version."`
 }

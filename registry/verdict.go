@@ -32,9 +32,9 @@ type Verdict struct {
 	Decision          Decision           `json:"verdict" enum:"APPROVE,WARN,ESCALATE,BLOCK"`
 	Score             float64            `json:"score" doc:"1 minus the weights of the findings, at least 0."`
 	Findings          []Finding          `json:"findings"`
-	MoreFindings      int                `json:"moreFindings,omitempty" doc:"Number of findings that are left out."`
+	MoreFindings      int                `json:"moreFindings,omitempty" doc:"Number of findings that are not listed."`
 	CapabilityChanges []CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the previous version did not have."`
-	MissingFlags      []string           `json:"missingFlags,omitempty" doc:"Safety flags that the grants and facts of the program require and that it does not declare."`
+	MissingFlags      []string           `json:"missingFlags,omitempty" doc:"Safety flags that the program needs because of its grants and its code, but does not declare."`
 	RulePack          string             `json:"rulePack" doc:"Names of the rule packs, separated by +."`
 	PolicyVersion     string             `json:"policyVersion" doc:"Digest of the rules and thresholds."`
 }
@@ -49,7 +49,7 @@ type Finding struct {
 	Column   int      `json:"column,omitempty"`
 	Message  string   `json:"message"`
 	Remedy   string   `json:"remedy,omitempty"`
-	Count    int      `json:"count,omitempty" doc:"How often the rule applies, if more than once. The place is the first."`
+	Count    int      `json:"count,omitempty" doc:"Number of occurrences, if more than one. The position is that of the first."`
 }
 
 // CapabilityChange is a capability of a version that the previous version did not have.
@@ -73,23 +73,23 @@ const (
 
 // GateSettings holds the settings of the policy gate in a workspace.
 type GateSettings struct {
-	Gate           GateMode `json:"gate" enum:"off,advise,enforce" doc:"off: no verdicts. advise: verdicts are shown, and BLOCK stops publishing. enforce: ESCALATE also waits for an approval."`
+	Gate           GateMode `json:"gate" enum:"off,advise,enforce" doc:"off: there are no verdicts. advise: verdicts are shown, and BLOCK prevents publishing. enforce: ESCALATE also requires an approval."`
 	Packs          []string `json:"packs" maxItems:"20" doc:"Names of the rule packs that apply to every program."`
-	DisabledRules  []string `json:"disabledRules" maxItems:"500" doc:"IDs of rules that do not apply."`
+	DisabledRules  []string `json:"disabledRules" maxItems:"500" doc:"IDs of rules that are turned off."`
 	BlockAt        Severity `json:"blockAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one blocks."`
 	EscalateAt     Severity `json:"escalateAt" enum:"low,medium,high,critical" doc:"A finding of this severity or a higher one escalates."`
-	NewCapability  string   `json:"newCapability" enum:"escalate,warn" doc:"Consequence of a capability that the previous version did not have."`
-	SelfApproval   bool     `json:"selfApproval" doc:"Whether people may approve their own requests."`
-	ApprovalHours  int      `json:"approvalHours" minimum:"1" maximum:"8760" doc:"After this time an unanswered request expires."`
-	ApproveEffects bool     `json:"approveSideEffects" doc:"Whether each run of a version with the flag side_effect waits for an approval."`
-	Revision       int64    `json:"revision,omitempty" minimum:"1" doc:"Rises with each change. A change that contains the revision of older settings is refused with conflict. Without a revision, the stored settings are replaced."`
+	NewCapability  string   `json:"newCapability" enum:"escalate,warn" doc:"Verdict on a capability that the previous version did not have."`
+	SelfApproval   bool     `json:"selfApproval" doc:"true if people may approve their own requests."`
+	ApprovalHours  int      `json:"approvalHours" minimum:"1" maximum:"8760" doc:"Hours after which an undecided request expires."`
+	ApproveEffects bool     `json:"approveSideEffects" doc:"true if each run of a version with the flag side_effect requires an approval."`
+	Revision       int64    `json:"revision,omitempty" minimum:"1" doc:"Increases with each change. A change that contains an old revision is refused with conflict. A change without a revision replaces the stored settings in any case."`
 }
 
 // RulePack is a set of policy rules of a workspace, in the form in which its author wrote it.
 type RulePack struct {
 	Workspace string    `json:"-"`
 	Name      string    `json:"name"`
-	Source    string    `json:"source" doc:"YAML."`
+	Source    string    `json:"source" doc:"YAML source of the pack."`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy"`
 }

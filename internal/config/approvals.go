@@ -20,16 +20,16 @@ type Approvals struct {
 func approvalSettings() []Setting {
 	return []Setting{
 		{Name: "approval-webhook", Env: "ATELIER_APPROVAL_WEBHOOK", Form: "URL", Group: "Approvals", Secret: true, // the path may contain a key, so messages do not show it
-			Help: "URL that receives a signed webhook for each request for approval, when it is made and when it ends, and for each warning of a budget (default: none). Redirects are not followed. A host on a private network must be named by its address. Links in webhooks begin with --public-url.",
+			Help: "URL that receives signed webhooks (default: none). The server sends one when a request for approval is created or ends, and for each warning of a budget. Redirects are not followed. A receiver on a private network must be given by its IP address. Links in webhooks begin with --public-url.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Webhook, err = webhookURL(v); return err }},
 		{Name: "approval-webhook-secret", Env: "ATELIER_APPROVAL_WEBHOOK_SECRET", Form: "SECRET,…", Group: "Approvals", Secret: true,
-			Help: "Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. With several, each signs, so that the receiver can change to a new one.",
+			Help: "Secrets that sign webhooks: whsec_ followed by 24 to 64 bytes in base64. Each webhook has a signature for every secret, so that the receiver can change to a new one.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Secrets, err = webhookSecrets(v); return err }},
 		{Name: "approval-webhook-retry", Env: "ATELIER_APPROVAL_WEBHOOK_RETRY", Default: "5s", Form: "DURATION", Group: "Approvals",
 			Help: "Delay before a failed webhook is sent again. Each further delay is four times as long, up to 6 hours. The server gives up after 10 attempts.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Retry, err = firstRetry(v); return err }},
 		{Name: "keep-approvals", Env: "ATELIER_KEEP_APPROVALS", Default: "2160h", Form: "DURATION", Group: "Approvals",
-			Help: "Time to keep requests for approval that have ended, and webhooks. Approvals that still allow something are always kept: publications, and all runs of a version. 0s keeps all forever.",
+			Help: "Time to keep webhooks and ended requests for approval. Approvals of publications and of all runs of a version are always kept, because they still apply. 0s keeps everything forever.",
 			set:  func(c *Config, v string) (err error) { c.Approvals.Keep, err = span(v); return err }},
 	}
 }

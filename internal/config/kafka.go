@@ -102,7 +102,7 @@ func kafkaSASL(v string) (string, error) {
 func kafkaSettings() []Setting {
 	return []Setting{
 		{Name: "kafka-brokers", Env: "ATELIER_KAFKA_BROKERS", Form: "HOST:PORT,…", Group: "Kafka",
-			Help: "Brokers of a Kafka cluster. The server then runs tools that are requested in a topic (default: off).",
+			Help: "Brokers of a Kafka cluster (default: none). With brokers, the server runs tools that are requested in a topic.",
 			set: func(c *Config, v string) error {
 				c.Kafka.Brokers = list(v)
 				for _, broker := range c.Kafka.Brokers {
@@ -113,13 +113,13 @@ func kafkaSettings() []Setting {
 				return nil
 			}},
 		{Name: "kafka-requests", Env: "ATELIER_KAFKA_REQUESTS", Aliases: []string{"TOOL_REQUESTS_TOPIC"}, Default: "tool.requests", Form: "TOPIC", Group: "Kafka",
-			Help: "Topic of requests. Invalid requests are copied to TOPIC.dlq.",
+			Help: "Topic from which requests are read. Invalid requests are copied to the topic with the suffix .dlq.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Requests, err = kafkaTopic(v); return err }},
 		{Name: "kafka-results", Env: "ATELIER_KAFKA_RESULTS", Aliases: []string{"TOOL_RESULTS_TOPIC"}, Default: "tool.results", Form: "TOPIC", Group: "Kafka",
-			Help: "Topic of results.",
+			Help: "Topic to which results are written.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Results, err = kafkaTopic(v); return err }},
 		{Name: "kafka-events", Env: "ATELIER_KAFKA_EVENTS", Default: "conversation.outbound", Form: "TOPIC", Group: "Kafka",
-			Help: "Topic for events about the start and end of tools, or off.",
+			Help: "Topic for events about the start and the end of tools. off writes no events.",
 			set: func(c *Config, v string) (err error) {
 				if v == "off" {
 					c.Kafka.Events = ""
@@ -135,7 +135,7 @@ func kafkaSettings() []Setting {
 			Help: `Topics and group as one JSON value: {"requests":…,"results":…,"group":…}. Names in it override --kafka-requests, --kafka-results and --kafka-group.`,
 			set:  func(c *Config, v string) error { return kafkaTopics(&c.Kafka, v) }},
 		{Name: "kafka-concurrent", Env: "ATELIER_KAFKA_CONCURRENT", Aliases: []string{"TOOL_EXECUTOR_MAX_CONCURRENT"}, Default: "64", Form: "N", Group: "Kafka",
-			Help: "Maximum requests in progress. Most of the time of one is the wait for the database. The limits of the workspace and of the runtimes hold in addition.",
+			Help: "Maximum requests in progress at the same time. The limits of the workspace and of the runtimes also apply.",
 			set:  number(1, 1024, func(c *Config) *int64 { return &c.Kafka.Concurrent })},
 		{Name: "kafka-timeout", Env: "ATELIER_KAFKA_TIMEOUT", Aliases: []string{"TOOL_EXECUTOR_TIMEOUT"}, Default: "0s", Form: "DURATION", Group: "Kafka",
 			Help: "Maximum run time of a requested tool, for example 60s or 60. It can only lower the limit of a version. With 0s, the limit of the version applies.",
@@ -153,10 +153,10 @@ func kafkaSettings() []Setting {
 			Help: "Maximum memory of a requested tool. It can only lower the limit of a version. With 0, the limit of the version applies.",
 			set:  number(0, 1<<20, func(c *Config) *int64 { return &c.Kafka.MemoryMB })},
 		{Name: "kafka-message-bytes", Env: "ATELIER_KAFKA_MESSAGE_BYTES", Default: "1000000", Form: "BYTES", Group: "Kafka",
-			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result is answered with an error and stays in the record of its run.",
+			Help: "Maximum size of a message, at most max.message.bytes of the topics. A larger result is replaced by an error; the run itself keeps the result.",
 			set:  number(128<<10, 24<<20, func(c *Config) *int64 { return &c.Kafka.MessageBytes })},
 		{Name: "kafka-workspaces", Env: "ATELIER_KAFKA_WORKSPACES", Default: "default=default", Form: "TENANT=WORKSPACE,…", Group: "Kafka",
-			Help: "Workspaces by metadata.tenant of a request. * stands for all other tenants. A request of an unknown tenant is answered with an error.",
+			Help: "Workspace for each tenant. Requests name their tenant in metadata.tenant. * stands for all other tenants. Requests of unknown tenants are answered with an error.",
 			set:  func(c *Config, v string) (err error) { c.Kafka.Workspaces, err = kafkaWorkspaces(v); return err }},
 		{Name: "kafka-tls", Env: "ATELIER_KAFKA_TLS", Default: "false", Form: "BOOL", Group: "Kafka", Switch: true,
 			Help: "Connect to the brokers with TLS.",

@@ -49,7 +49,7 @@ func llmSettings() []Setting {
 			Help: "Workspaces whose members may use the model (default: all).",
 			set:  func(c *Config, v string) error { c.LLM.Workspaces = list(v); return nil }},
 		{Name: "llm-tokens-per-month", Env: "ATELIER_LLM_TOKENS_PER_MONTH", Default: "0", Form: "N", Group: group,
-			Help: "Tokens of requests and answers that a workspace may use in a calendar month (default 0: no limit).",
+			Help: "Maximum tokens of requests and answers that a workspace may use in a calendar month. 0 means no limit.",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerMonth })},
 		{Name: "llm-program-model", Env: "ATELIER_LLM_PROGRAM_MODEL", Form: "NAME", Group: group,
 			Help: "Name of the model that programs ask with askLLM (default: the model of the workspace).",
@@ -58,10 +58,10 @@ func llmSettings() []Setting {
 			Help: "Name of the model that completes code in the editor (default: the model of the workspace). A small model that supports fill-in-the-middle is fastest.",
 			set:  func(c *Config, v string) error { c.LLM.CompletionModel = v; return nil }},
 		{Name: "llm-embedding-model", Env: "ATELIER_LLM_EMBEDDING_MODEL", Form: "NAME", Group: group,
-			Help: "Name of a model at the same address (/embeddings) with which a tool for a task is found by meaning (default: none; words are compared). Names, descriptions and schemas of published tools are sent there.",
+			Help: "Name of an embedding model at the same address (/embeddings). With it, tools for a task are found by meaning, else by comparing words (default: none). Names, descriptions and schemas of published tools are sent there.",
 			set:  func(c *Config, v string) error { c.LLM.EmbeddingModel = v; return nil }},
 		{Name: "llm-embedding-likeness", Env: "ATELIER_LLM_EMBEDDING_LIKENESS", Default: "0.7", Form: "N", Group: group,
-			Help: "Minimum cosine similarity of a task and a matching tool. Models differ: raise it if unsuitable tools are found.",
+			Help: "Minimum cosine similarity of a task and a matching tool. Good values differ between models. Raise it if unsuitable tools are found.",
 			set: func(c *Config, v string) error {
 				likeness, err := strconv.ParseFloat(v, 64)
 				if err != nil || !(likeness > 0 && likeness <= 1) {
@@ -71,10 +71,10 @@ func llmSettings() []Setting {
 				return nil
 			}},
 		{Name: "llm-tokens-per-run", Env: "ATELIER_LLM_TOKENS_PER_RUN", Default: "100000", Form: "N", Group: group,
-			Help: "Tokens that a run, with the runs that it calls, may use with askLLM. The call that reaches the limit is the last one. 0 means no limit.",
+			Help: "Maximum tokens that a run and the runs it calls may use with askLLM. After the call that reaches the limit, further calls are refused. 0 means no limit.",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return &c.LLM.TokensPerRun })},
 		{Name: "llm-timeout", Env: "ATELIER_LLM_TIMEOUT", Default: "2m", Form: "DURATION", Group: group,
-			Help: "Time for one answer of the model.",
+			Help: "Maximum time for one answer of the model.",
 			set: func(c *Config, v string) (err error) {
 				if c.LLM.Timeout, err = duration(v); err == nil && c.LLM.Timeout < time.Second {
 					err = errors.New("must be at least 1s")
@@ -82,7 +82,7 @@ func llmSettings() []Setting {
 				return err
 			}},
 		{Name: "llm-attempts", Env: "ATELIER_LLM_ATTEMPTS", Default: "3", Form: "N", Group: group,
-			Help: "Attempts for one proposal. A proposal that fails its checks is returned to the model with the error.",
+			Help: "Maximum attempts for one proposal. A proposal that fails its checks is returned to the model with the error.",
 			set: func(c *Config, v string) error {
 				n, err := strconv.Atoi(v)
 				if err != nil || n < 1 || n > 10 {
@@ -95,7 +95,7 @@ func llmSettings() []Setting {
 			Help: "Delay before the second attempt.",
 			set:  func(c *Config, v string) (err error) { c.LLM.FirstDelay, err = duration(v); return err }},
 		{Name: "llm-delay-factor", Env: "ATELIER_LLM_DELAY_FACTOR", Default: "2", Form: "N", Group: group,
-			Help: "Factor by which each further delay is longer.",
+			Help: "Factor by which the delay grows after each further attempt.",
 			set: func(c *Config, v string) error {
 				factor, err := strconv.ParseFloat(v, 64)
 				if err != nil || factor < 1 || factor > 10 {

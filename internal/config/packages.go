@@ -21,7 +21,7 @@ func packageSettings() []Setting {
 			Help: "Address of the registry of npm packages. It may contain a user and a password. Without it agents have no npm packages.",
 			set:  func(c *Config, v string) (err error) { c.NPMRegistry, err = index(v); return err }},
 		{Name: "package-hosts", Env: "ATELIER_PACKAGE_HOSTS", Form: "HOST:PORT,…", Group: "Packages",
-			Help: "Further hosts from which the indexes send archives.",
+			Help: "Additional hosts from which package archives may be downloaded, for example files.example.com:443.",
 			set: func(c *Config, v string) error {
 				c.PackageHosts = list(v)
 				for _, host := range c.PackageHosts {
@@ -32,25 +32,25 @@ func packageSettings() []Setting {
 				return nil
 			}},
 		{Name: "allow-packages", Env: "ATELIER_ALLOW_PACKAGES", Form: "[WORKSPACE=][pypi:|npm:]NAME[@VERSION],…", Group: "Packages",
-			Help: "Packages that agents may use, also those that packages bring, for example requests, npm:@acme/* or numpy@2.*. An entry that starts with a workspace and = applies to that workspace alone. Default: all packages.",
+			Help: "Packages that agents may use, including the dependencies of packages, for example requests, npm:@acme/* or numpy@2.*. An entry that starts with WORKSPACE= applies only to that workspace. Default: all packages.",
 			set:  func(c *Config, v string) (err error) { c.AllowPackages, err = packageRules(v); return err }},
 		{Name: "block-packages", Env: "ATELIER_BLOCK_PACKAGES", Form: "[WORKSPACE=][pypi:|npm:]NAME[@VERSION],…", Group: "Packages",
-			Help: "Packages that no agent may use, written as for --allow-packages. They are refused in drafts and in versions that were published before.",
+			Help: "Packages that no agent may use, in the same form as --allow-packages. They are refused in drafts and in versions that are already published.",
 			set:  func(c *Config, v string) (err error) { c.BlockPackages, err = packageRules(v); return err }},
 		{Name: "package-builds", Env: "ATELIER_PACKAGE_BUILDS", Form: "WORKSPACE,…", Group: "Packages",
-			Help: "Workspaces whose packages may run their own code when they are resolved and installed, * for all: Python packages without a wheel are built from source, and install scripts of npm packages run. Both happen in a sandbox. Builds reach the package index, install scripts have no network. Default: none.",
+			Help: "Workspaces in which packages may run their own code during installation (default: none). Then Python packages without a wheel are built from source, and install scripts of npm packages run. Both run in a sandbox: builds can reach only the package index, and install scripts have no network. * means all workspaces.",
 			set:  func(c *Config, v string) error { c.PackageBuilds = list(v); return nil }},
 		{Name: "uv", Env: "ATELIER_UV", Form: "FILE", Group: "Packages",
-			Help: "Path of uv, the resolver of Python packages (default: uv in /usr/bin or /usr/local/bin). `pip install uv` brings it.",
+			Help: "Path of uv, the resolver of Python packages (default: uv in /usr/bin or /usr/local/bin). Install it with `pip install uv`.",
 			set:  func(c *Config, v string) (err error) { c.UV, err = absolute(v); return err }},
 		{Name: "npm", Env: "ATELIER_NPM", Form: "FILE", Group: "Packages",
-			Help: "Path of npm's program bin/npm-cli.js (default: the one in the node_modules of the system).",
+			Help: "Path of npm's program bin/npm-cli.js (default: npm/bin/npm-cli.js in the node_modules of the system).",
 			set:  func(c *Config, v string) (err error) { c.NPM, err = absolute(v); return err }},
 		{Name: "packages-quota", Env: "ATELIER_PACKAGES_QUOTA", Default: "21474836480", Form: "BYTES", Group: "Packages",
 			Help: "Maximum size of the installed packages of a workspace.",
 			set:  number(1<<20, 1<<50, func(c *Config) *int64 { return &c.PackagesQuota })},
 		{Name: "packages-dir", Env: "ATELIER_PACKAGES_DIR", Form: "DIR", Group: "Packages",
-			Help: "Directory for installed packages. The users of sandboxes must be able to reach it (default: packages in the data directory; if the server runs as root and its data directory is private, one in /var/lib/atelier-packages).",
+			Help: "Directory for installed packages. The users of sandboxes must be able to read it. Default: packages in the data directory, or a directory in /var/lib/atelier-packages if the server runs as root and its data directory is private.",
 			set:  func(c *Config, v string) (err error) { c.PackagesDir, err = absolute(v); return err }},
 	}
 }
@@ -74,7 +74,7 @@ func packageRules(text string) ([]PackageRule, error) {
 		_, nameErr := path.Match(rule.Name, "")
 		_, versionErr := path.Match(rule.Version, "")
 		if rule.Name == "" || nameErr != nil || versionErr != nil || rule.Ecosystem != "" && rule.Ecosystem != "pypi" && rule.Ecosystem != "npm" {
-			return nil, fmt.Errorf("%s: must be a name, for example requests, npm:@acme/*, numpy@2.* or team=requests", entry)
+			return nil, fmt.Errorf("%s: must be the name of a package, for example requests, npm:@acme/*, numpy@2.* or team=requests", entry)
 		}
 		all = append(all, rule)
 	}

@@ -41,10 +41,10 @@ func remoteSettings() []Setting {
 	const group = "Programs that run elsewhere"
 	return []Setting{
 		{Name: "router", Env: "ATELIER_ROUTER", Form: "FILE", Group: group,
-			Help: "File with the table that chooses runtimes, as YAML that matches /schemas/router.json (default: the table that is shipped).",
+			Help: "YAML file with the routing table, which chooses the runtime of each run (default: the built-in table). The server describes its form at /schemas/router.json.",
 			set:  text(func(c *Config) *string { return &c.Router })},
 		{Name: "e2b-api-key", Env: "E2B_API_KEY", Form: "SECRET", Group: group, Secret: true,
-			Help: "Key of an E2B team, for the runtime e2b (default: none). Programs with that runtime, their inputs and secrets are sent there.",
+			Help: "API key of an E2B team, for the runtime e2b (default: none). Programs with that runtime, their inputs and secrets are sent there.",
 			set:  func(c *Config, v string) error { c.E2B.Key = v; return nil }},
 		{Name: "e2b-api-url", Env: "E2B_API_URL", Form: "URL", Group: group,
 			Help: "Address of E2B's API (default: https://api.DOMAIN).",
@@ -62,10 +62,10 @@ func remoteSettings() []Setting {
 			Help: "Template of the sandboxes, with Python 3.10 or newer (default: base).",
 			set:  func(c *Config, v string) error { c.E2B.Template = v; return nil }},
 		{Name: "e2b-sandbox-url", Env: "E2B_SANDBOX_URL", Form: "URL", Group: group,
-			Help: "One address for all sandboxes of a self-hosted E2B (default: addresses below the domain).",
+			Help: "Common address of all sandboxes of a self-hosted E2B (default: each sandbox has its own address below the domain).",
 			set:  func(c *Config, v string) (err error) { c.E2B.Sandboxes, err = policyURL(v); return err }},
 		{Name: "bacalhau-api-host", Env: "BACALHAU_API_HOST", Form: "HOST", Group: group,
-			Help: "Orchestrator of a Bacalhau network, for the runtime bacalhau, with https:// for TLS (default: none). Programs with that runtime, their inputs and secrets are sent there.",
+			Help: "Host name of the orchestrator of a Bacalhau network, for the runtime bacalhau (default: none). Put https:// before it to use TLS. Programs with that runtime, their inputs and secrets are sent there.",
 			set: func(c *Config, v string) error {
 				name := strings.TrimPrefix(strings.TrimPrefix(v, "https://"), "http://")
 				if strings.ContainsAny(name, "/@?# ") || v != "" && name == "" {
@@ -84,19 +84,19 @@ func remoteSettings() []Setting {
 				return nil
 			}},
 		{Name: "bacalhau-api-key", Env: "BACALHAU_API_KEY", Form: "SECRET", Group: group, Secret: true,
-			Help: "Key of the orchestrator (default: none).",
+			Help: "API key of the orchestrator (default: none).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Key })},
 		{Name: "bacalhau-python-image", Env: "ATELIER_BACALHAU_PYTHON_IMAGE", Form: "IMAGE", Group: group,
-			Help: "Image of containers for Python at Bacalhau, with Python 3.10 or newer (default: python:3.12-slim).",
+			Help: "Container image for Python programs at Bacalhau. It needs Python 3.10 or newer (default: python:3.12-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Python })},
 		{Name: "bacalhau-node-image", Env: "ATELIER_BACALHAU_NODE_IMAGE", Form: "IMAGE", Group: group,
-			Help: "Image of containers for JavaScript and TypeScript at Bacalhau, with Node 20 or newer (default: node:22-slim).",
+			Help: "Container image for JavaScript and TypeScript programs at Bacalhau. It needs Node.js 20 or newer (default: node:22-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Node })},
 		{Name: "bacalhau-bash-image", Env: "ATELIER_BACALHAU_BASH_IMAGE", Form: "IMAGE", Group: group,
-			Help: "Image of containers for Bash at Bacalhau, with Bash 5 or newer, tar and gzip (default: debian:12-slim).",
+			Help: "Container image for Bash programs at Bacalhau. It needs Bash 5 or newer, tar and gzip (default: debian:12-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Bash })},
 		{Name: "bacalhau-publisher", Env: "ATELIER_BACALHAU_PUBLISHER", Form: "NAME", Group: group,
-			Help: "Publisher of results at Bacalhau: local or s3managed (default: local).",
+			Help: "Bacalhau publisher that stores the results of jobs: local or s3managed (default: local).",
 			set: func(c *Config, v string) error {
 				if v != "" && v != "local" && v != "s3managed" {
 					return errors.New("must be local or s3managed")

@@ -35,13 +35,13 @@ func s3Endpoint(s *S3, v string) error {
 func s3Settings() []Setting {
 	return []Setting{
 		{Name: "s3-endpoint", Env: "ATELIER_S3_ENDPOINT", Form: "URL", Group: "S3",
-			Help: "S3 server for the files of large versions, so that several servers share them (default: the data directory). `atelier blobs move` moves existing files.",
+			Help: "S3 server that stores the files of large versions, so that several servers can share them (default: the data directory). `atelier blobs move` copies existing files.",
 			set:  func(c *Config, v string) error { return s3Endpoint(&c.S3, v) }},
 		{Name: "s3-bucket", Env: "ATELIER_S3_BUCKET", Default: "code-agents", Form: "NAME", Group: "S3",
 			Help: "Name of the bucket. Its objects have the keys code-blobs/AGENT-ID/VERSION/HASH.",
 			set: func(c *Config, v string) error {
 				if c.S3.Bucket = v; len(v) < 3 {
-					return fmt.Errorf("must be the name of a bucket")
+					return fmt.Errorf("must be the name of a bucket, with at least 3 characters")
 				}
 				return nil
 			}},

@@ -25,7 +25,7 @@ var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 func usageSettings() []Setting {
 	const group = "Usage"
 	all := []Setting{{Name: "currency", Env: "ATELIER_CURRENCY", Default: "EUR", Form: "CODE", Group: group,
-		Help: "Currency of the prices and of budgets, as three letters.",
+		Help: "Currency of prices and budgets, as three capital letters.",
 		set: func(c *Config, v string) error {
 			if !currencyForm.MatchString(v) {
 				return errors.New("must be a currency of three capital letters, such as EUR")
@@ -40,13 +40,13 @@ func usageSettings() []Setting {
 		{"runs", "one run", func(u *Usage) *float64 { return &u.Run }},
 		{"cpu-seconds", "one second of CPU time", func(u *Usage) *float64 { return &u.CPUSecond }},
 		{"gpu-minutes", "one minute of GPU time", func(u *Usage) *float64 { return &u.GPUMinute }},
-		{"remote-seconds", "one second at remote services; leave it at 0 if they report their costs", func(u *Usage) *float64 { return &u.RemoteSecond }},
+		{"remote-seconds", "one second at remote services that do not report their costs", func(u *Usage) *float64 { return &u.RemoteSecond }},
 		{"tokens", "one million tokens of language models", func(u *Usage) *float64 { return &u.Tokens }},
 		{"egress", "10^9 bytes between programs and their hosts", func(u *Usage) *float64 { return &u.Egress }},
 		{"storage", "10^9 bytes of storage for a month", func(u *Usage) *float64 { return &u.Storage }},
 	} {
 		all = append(all, Setting{Name: "price-" + p.name, Env: envName("price-" + p.name), Default: "0", Form: "AMOUNT", Group: group,
-			Help: "Price of " + p.of + ", in the server's currency. Usage and budgets in money are computed with it.",
+			Help: "Price of " + p.of + ", in the server's currency. Costs and cost budgets are computed with it.",
 			set:  price(func(c *Config) *float64 { return p.field(&c.Usage) })})
 	}
 	return all

@@ -62,7 +62,7 @@ func prefixes(v string) ([]netip.Prefix, error) {
 		}
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil || prefix.Addr().Is4In6() {
-			return nil, fmt.Errorf("lists %q, which is no address and no range; write for example 127.0.0.1 or 10.0.0.0/8", text)
+			return nil, fmt.Errorf("contains %q, which is neither an address nor a range; write for example 127.0.0.1 or 10.0.0.0/8", text)
 		}
 		all = append(all, prefix.Masked())
 	}
@@ -158,7 +158,7 @@ func duration(v string) (time.Duration, error) {
 func span(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("must be a duration, for example 2160h, or 0s for no end")
+		return 0, fmt.Errorf("must be a duration, for example 2160h, or 0s to keep data forever")
 	}
 	return d, nil
 }
@@ -167,7 +167,7 @@ func span(v string) (time.Duration, error) {
 func age(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d != 0 && d < time.Hour {
-		return 0, fmt.Errorf("must be a duration of at least 1h, for example 2160h, or 0s for never")
+		return 0, fmt.Errorf("must be a duration of at least 1h, for example 2160h, or 0s to turn it off")
 	}
 	return d, nil
 }

@@ -85,7 +85,7 @@ func (r *reader) all() error {
 // end checks that no data follows the archive. Another program might read such data as further content.
 func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
-		return invalid("contains an unannounced file: %s", shown(r.next.Name))
+		return invalid("contains a file that it does not list: %s", shown(r.next.Name))
 	}
 	switch only, err := tarball.OnlyPadding(rest); {
 	case err != nil:
@@ -123,7 +123,7 @@ func (r *reader) agent(name string) error {
 	case len(a.Versions) > MaxVersions:
 		return invalid("contains more than %d versions of %s", MaxVersions, name)
 	case !a.Creator.plausible():
-		return invalid("names no creator of %s", name)
+		return invalid("does not contain the creator of %s", name)
 	case !plausibleOrigin(a.Origin):
 		return invalid("has an invalid origin for %s", name)
 	case a.Draft.Files != nil:
@@ -140,7 +140,7 @@ func (r *reader) agent(name string) error {
 	seen := map[string]bool{}
 	for _, number := range a.Versions {
 		if seen[number] {
-			return invalid("announces %s@%s twice", name, shown(number))
+			return invalid("lists %s@%s twice", name, shown(number))
 		}
 		seen[number] = true
 		if err := r.version(a, number); err != nil {
@@ -163,7 +163,7 @@ func (r *reader) claim(name string) error {
 
 func (r *reader) version(a Agent, number string) error {
 	if err := registry.CheckSemver(number); err != nil {
-		return invalid("announces an invalid version of %s: %s", a.Name, shown(number))
+		return invalid("lists an invalid version of %s: %s", a.Name, shown(number))
 	}
 	var document version
 	path := versionPath(a.Name, number)
@@ -178,7 +178,7 @@ func (r *reader) version(a Agent, number string) error {
 	case !isName(a.Name) && !slices.ContainsFunc(a.FormerNames, isName):
 		return invalid("has a version of a different agent in %s", path+versionFile)
 	case !document.Publisher.plausible():
-		return invalid("names no publisher of %s", v.Reference())
+		return invalid("does not contain the publisher of %s", v.Reference())
 	case v.Files != nil:
 		return invalid("has unexpected files in %s", path+versionFile)
 	}

@@ -67,7 +67,7 @@ func Begin(dir string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("the folder %s is not empty; name a new one", dir)
+		return fmt.Errorf("the folder %s is not empty; choose a new one", dir)
 	}
 	for _, sub := range []string{Database, Blobs} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -149,7 +149,7 @@ func Read(dir string) (m Manifest, err error) {
 		return m, fmt.Errorf("%s of the backup cannot be read: %w", manifestName, err)
 	}
 	if m.Format != format {
-		return m, fmt.Errorf("the backup has format %d, and this program reads format %d; use Atelier %s, which made it", m.Format, format, m.Version)
+		return m, fmt.Errorf("the backup has format %d, and this program reads format %d; use Atelier %s, which created it", m.Format, format, m.Version)
 	}
 	return m, nil
 }

@@ -120,7 +120,7 @@ func readHeader(file io.Reader) ([]ref, int64, error) {
 		case strings.HasPrefix(line, "@"):
 			return nil, 0, fmt.Errorf("needs %q, which is not supported", strings.ToValidUTF8(line[1:min(len(line), 100)], "?"))
 		case strings.HasPrefix(line, "-"):
-			return nil, 0, errors.New("has only part of the history; make it with git bundle create FILE HEAD")
+			return nil, 0, errors.New("contains only part of the history; create it with git bundle create FILE HEAD")
 		case !plumbing.IsHash(id) || len(id) != 40 || name == "":
 			return nil, 0, errors.New("has a malformed header")
 		default:
@@ -141,7 +141,7 @@ func choose(refs []ref) (name, commit string, err error) {
 	if len(refs) == 1 {
 		return refs[0].name, refs[0].commit, nil
 	}
-	return "", "", errors.New("has neither HEAD nor main nor master, and not exactly one reference; make it with git bundle create FILE HEAD")
+	return "", "", errors.New("has neither HEAD nor main nor master, and not exactly one reference; create it with git bundle create FILE HEAD")
 }
 
 // index computes the hash of each object. In most bundles a base object precedes the deltas that use it. Other deltas
@@ -183,7 +183,7 @@ func (b *Bundle) index() error {
 			}
 		}
 		if len(later) == len(offsets) {
-			return errors.New("lacks objects that other objects are deltas of")
+			return errors.New("is missing objects that other objects are deltas of")
 		}
 		offsets = later
 	}
@@ -203,7 +203,7 @@ func (b *Bundle) spend(n int) error {
 }
 
 // errNoBase is the error for a delta whose base has not been indexed yet.
-var errNoBase = errors.New("lacks the base of an object")
+var errNoBase = errors.New("is missing the base object of a delta")
 
 // read unpacks the object at an offset.
 func (b *Bundle) read(offset int64, depth int) (object, error) {
@@ -211,7 +211,7 @@ func (b *Bundle) read(offset int64, depth int) (object, error) {
 		return o, nil
 	}
 	if depth > maxDepth {
-		return object{}, fmt.Errorf("has an object behind more than %d deltas", maxDepth)
+		return object{}, fmt.Errorf("has an object with a chain of more than %d deltas", maxDepth)
 	}
 	header, err := b.scanner.SeekObjectHeader(offset)
 	if err != nil {
@@ -298,13 +298,13 @@ func (b *Bundle) Files(each func(Entry) error) error {
 			return fmt.Errorf("has a reference %s that is not a commit", strings.ToValidUTF8(b.Ref[:min(len(b.Ref), 100)], "?"))
 		}
 	}
-	return errors.New("has too many tags of tags")
+	return errors.New("has too deeply nested tags")
 }
 
 func (b *Bundle) object(id plumbing.Hash) (object, error) {
 	offset, ok := b.objects[id]
 	if !ok {
-		return object{}, fmt.Errorf("lacks the object %s, or it is too large", id)
+		return object{}, fmt.Errorf("is missing the object %s, or the object is too large", id)
 	}
 	return b.read(offset, 0)
 }

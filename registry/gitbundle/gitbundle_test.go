@@ -84,7 +84,7 @@ func TestBundle_Refusals(t *testing.T) {
 		"two refs":   {"# v2 git bundle\n" + id + " refs/heads/a\n" + id + " refs/heads/b\n\n", "neither HEAD"},
 		"malformed":  {"# v2 git bundle\nxyz HEAD\n\n", "malformed header"},
 		"capability": {"# v3 git bundle\n@filter=blob:none\n" + id + " HEAD\n\n", "filter=blob:none"},
-		"absent":     {"# v2 git bundle\n" + strings.Repeat("1", 40) + " HEAD\n\n", "lacks the object"},
+		"absent":     {"# v2 git bundle\n" + strings.Repeat("1", 40) + " HEAD\n\n", "is missing the object"},
 		"a blob":     {"# v2 git bundle\n640fd82e11e9a51d59f54d3844312928219dd537 HEAD\n\n", "not a commit"},
 	} {
 		pack := rest

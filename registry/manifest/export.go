@@ -37,7 +37,7 @@ type Result struct {
 func Export(format string, v registry.Version, baseURL string) (Result, error) {
 	r, err := export(format, Build(v, baseURL))
 	if err == nil && schemaless(v.InputSchema) {
-		r.Warnings = append([]string{"The agent has no input schema, so models must guess its arguments and nothing checks them. Write one, or infer it from the code, and publish."}, r.Warnings...)
+		r.Warnings = append([]string{"The agent has no input schema, so models must guess its arguments, and the server cannot check them. Write a schema, or infer one from the code, and publish."}, r.Warnings...)
 	}
 	return r, err
 }

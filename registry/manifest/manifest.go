@@ -18,7 +18,7 @@ import (
 type Manifest struct {
 	ManifestVersion  string                `json:"manifestVersion" jsonschema_description:"The version of this format."`
 	Name             string                `json:"name" jsonschema_description:"Name of the agent, a valid tool name in all formats."`
-	Title            string                `json:"title" jsonschema_description:"Title for people. May be empty."`
+	Title            string                `json:"title" jsonschema_description:"Title shown to people. May be empty."`
 	Description      string                `json:"description" jsonschema_description:"Description for people and models."`
 	Version          string                `json:"version" jsonschema_description:"Semantic version."`
 	Reference        string                `json:"reference" jsonschema_description:"Reference to call and pin: name and version."`

@@ -53,7 +53,7 @@ type ServerMeta struct {
 // ServerTools lists the versions that an address offers.
 type ServerTools struct {
 	Tools   []ServerTool `json:"tools"`
-	Omitted int          `json:"omitted,omitempty" doc:"Further versions that the document has no space for: the registry limits this part to 4 KiB. The address lists all."`
+	Omitted int          `json:"omitted,omitempty" doc:"Number of versions that are omitted, because the registry limits this part to 4 KiB. The MCP address itself lists all."`
 }
 
 // ServerTool is one version with its digest.

@@ -356,11 +356,11 @@ var (
 	errNothingToRepeat error = patternError(notECMA + `*, + and ? must follow the part that they repeat; write \*, \+ and \? for the characters themselves`)
 	errFlags           error = patternError(notECMA + "remove flags such as (?i), and write both cases, for example [Aa]")
 	errNamedGroup      error = patternError(notECMA + "write (?<name>…) instead of (?P<name>…)")
-	errGroupName       error = patternError(notECMA + "give each group a name of its own, made of letters, digits and _")
+	errGroupName       error = patternError(notECMA + "give each group a unique name of letters, digits and _")
 	errReference       error = patternError(notECMA + "a reference names a group that does not exist")
 	errPOSIX           error = patternError(notECMA + `use \p{L}, \d or a range such as a-z instead of [:alpha:]`)
 	errRange           error = patternError(notECMA + `a class such as \w cannot be an end of a range; write \- for the character`)
-	errProperty        error = patternError(notECMA + `write a property of characters as \p{L}, \p{Lu} or \p{Script=Greek}`)
+	errProperty        error = patternError(notECMA + `write a Unicode property as \p{L}, \p{Lu} or \p{Script=Greek}`)
 )
 
 // badEscape returns the error for an escape that does not exist in ECMA-262.

@@ -22,7 +22,7 @@ func (e *evaluation) object(n *node, object map[string]any, r *report, own *mark
 		}
 		for _, name := range d.needs {
 			if _, present := object[name]; !present {
-				ok = e.wrong(r, "dependentRequired", "is required where "+shown(d.property)+" is given: "+shown(name))
+				ok = e.wrong(r, "dependentRequired", "is required if "+shown(d.property)+" is present: "+shown(name))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type pattern struct {
 
 var (
 	errLongPattern  error = patternError("must have at most 2000 bytes; split it, or check the value in the program")
-	errUnevaluated  error = patternError("has a part that this server cannot evaluate; write it in another way, or check the value in the program")
+	errUnevaluated  error = patternError("has a part that this server cannot evaluate; rewrite it, or check the value in the program")
 	errLargePattern error = patternError("has repetitions that are too large; use smaller counts, or minLength and maxLength")
 )
 

@@ -35,7 +35,7 @@ func ReadYAML(text []byte) (Document, *fault.Detail) {
 		return Document{}, notYAML(err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Document{}, atLine(0, "must have one document.")
+		return Document{}, atLine(0, "must contain only one document.")
 	}
 	d, value := Document{lines: map[string]int{}}, any(nil)
 	if problem := d.walk(&document, "", 0); problem != nil {
@@ -46,7 +46,7 @@ func ReadYAML(text []byte) (Document, *fault.Detail) {
 		return Document{}, notYAML(err)
 	}
 	if d.JSON, err = json.Marshal(value); err != nil {
-		return Document{}, atLine(0, "must have text keys only.")
+		return Document{}, atLine(0, "must have only keys that are text.")
 	}
 	return d, nil
 }

@@ -58,7 +58,7 @@ func fromManifest(files map[string]registry.File, all *faults) map[string]regist
 		settings.Version += strings.Repeat(".0", 2-strings.Count(settings.Version, "."))
 	}
 	if settings.Handler = m.handler(files); settings.Handler == "" {
-		all.addf(ManifestFile, 0, "needs a program: name it with entry_point, or add main.py with run(action, args).")
+		all.addf(ManifestFile, 0, "needs a program: set entry_point, or add main.py with run(action, args).")
 		return files
 	}
 	yaml, err := writeSettings(settings)

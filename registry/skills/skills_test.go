@@ -340,7 +340,7 @@ func TestArchives(t *testing.T) {
 		"device":                  {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "must be a regular file"},
 		"climbs":                  {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "must have a"},
 		"absolute":                {packed(t, with(entry{name: "/etc/x", content: "x"})...), "must have a"},
-		"twice":                   {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "given twice"},
+		"twice":                   {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "only once"},
 		"case":                    {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "only in case"},
 		"two folders":             {packed(t, with(entry{name: "other/x", content: "x"})...), "contains neither skill.yaml nor manifest.yaml"},
 		"nothing":                 {packed(t), "contains neither skill.yaml nor manifest.yaml"},

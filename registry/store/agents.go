@@ -164,7 +164,7 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force boo
 				return err
 			}
 			if pins > 0 {
-				return fault.New(fault.Conflict, "Others have pinned the agent. Ask them to remove their pins first, or delete the agent with force.")
+				return fault.New(fault.Conflict, "Versions of the agent are pinned. Ask the owners to remove their pins first, or delete the agent with force.")
 			}
 		}
 		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).Set("deletion = ?", deletion).

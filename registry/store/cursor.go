@@ -56,7 +56,7 @@ func readCursor(list, given string, key any) error {
 		err = json.Unmarshal(at.Key, key)
 	}
 	if err != nil || at.List != list || bytes.Contains(text, []byte(`\u0000`)) {
-		return fault.Invalid("/cursor", "must come from an answer of this list. Start again without it.")
+		return fault.Invalid("/cursor", "must be a nextCursor from this list. Start again without a cursor.")
 	}
 	return nil
 }

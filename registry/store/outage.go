@@ -29,7 +29,7 @@ const (
 	lockLost    outage = "The connection that locks the database for this server is lost."
 	fenced      outage = "The lease of this server on the database has expired, and another server has interrupted its runs."
 	takenOver   outage = "Another server has taken over the database."
-	stuck       outage = "A write to the database does not finish."
+	stuck       outage = "A write to the database has not finished in time."
 )
 
 // fault returns the error for clients. The cause err is only logged.

@@ -47,7 +47,7 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 		}
 		if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
 			if duplicate(err) {
-				return fault.New(fault.VersionExists, "%s already exists, and versions never change. Publish a different number.", v.Reference())
+				return fault.New(fault.VersionExists, "%s already exists, and versions never change. Publish with a different number.", v.Reference())
 			}
 			return err
 		}
@@ -74,7 +74,7 @@ func onlyBuild(ctx context.Context, tx bun.Tx, v registry.Version) error {
 	if err != nil || len(other) == 0 {
 		return err
 	}
-	return fault.New(fault.VersionExists, "Version %s already exists and differs from %s only in build metadata, so both have the same precedence. Publish a different number.", other[0], v.Version)
+	return fault.New(fault.VersionExists, "Version %s already exists and differs from %s only in build metadata, so both have the same precedence. Publish with a different number.", other[0], v.Version)
 }
 
 // setLatest writes the latest version of an agent, which is the version that a reference to latest selects.
@@ -149,7 +149,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 				return nil, err // this error names the object that was changed or cannot be read
 			}
 			// A missing blob is an internal error, because the requested version exists.
-			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
+			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version cannot be read. Ask the operator of the server to restore them from a backup.", Err: err}
 		}
 	}
 	var files map[string]registry.File

@@ -110,7 +110,7 @@ func (e *Engine) submit(ctx context.Context, spec map[string]any) (string, error
 
 // refused returns the server error for an error of Bacalhau's API that occurred before the program started.
 func refused(err error) error {
-	const key = "Bacalhau refused the key. Check BACALHAU_API_KEY."
+	const key = "Bacalhau rejected the API key. Check BACALHAU_API_KEY."
 	return elsewhere.NotStarted(service.Name, err, map[int]string{
 		0:                      "Bacalhau is unreachable. Check BACALHAU_API_HOST and BACALHAU_API_PORT, and try again later.",
 		elsewhere.Unauthorized: key, elsewhere.Forbidden: key,

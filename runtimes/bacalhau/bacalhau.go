@@ -139,7 +139,7 @@ func (e *Engine) Features() []runtimes.Feature {
 
 // Cancellation causes of a run's context.
 var (
-	errTime = errors.New("the program used up its time")
+	errTime = errors.New("the program reached its time limit")
 	errOver = errors.New("the program printed more than its limit")
 )
 

@@ -75,7 +75,7 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 	} else if r.engine.depot == nil {
 		return nil, "", &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
-			Remedy: "Ask the operator to set --s3-endpoint, from which nodes then download large inputs. Or make the files or the input smaller (they are compressed, and then grow by a third), or choose another runtime.",
+			Remedy: "Ask the operator of the server to set --s3-endpoint, so that nodes download large inputs from there. Or make the files or the input smaller, or choose another runtime.",
 		}}, nil
 	}
 	task["InputSources"], err = r.lend(ctx, name, files)

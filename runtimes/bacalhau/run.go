@@ -338,7 +338,7 @@ func (r *run) explain(ctx context.Context, err error) (runtimes.Outcome, error) 
 		return r.relay.Reached(runtimes.Cancelled), nil
 	case ran:
 		why := strings.TrimPrefix(": "+err.Error(), ": "+errNotStarted.Error())
-		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "Bacalhau did not execute the program to its end" + why + ".", Remedy: "Run it again."}}, nil
+		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "Bacalhau did not execute the program completely" + why + ".", Remedy: "Run it again."}}, nil
 	}
 	return runtimes.Outcome{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "The program was not started by Bacalhau: " + err.Error() + ".", Err: err, RetryAfter: 10 * time.Second}
 }
@@ -374,7 +374,7 @@ func (r *run) conclude(ctx context.Context, id string, last view) (runtimes.Outc
 		return r.relay.TooLarge(), nil
 	case err != nil:
 		r.engine.Log.Warn("read a result of Bacalhau", "job", id, "run_id", r.job.RunID, "error", err)
-		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The program ended, but its result could not be read from Bacalhau.", Remedy: "Check the publisher of the nodes, and run it again."}}, nil
+		return runtimes.Outcome{Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The program ended, but its result could not be read from Bacalhau.", Remedy: "Check the publisher that the nodes use, then run the program again."}}, nil
 	}
 	if found.exit != nil {
 		exit = found.exit

@@ -240,9 +240,9 @@ func Refusal(files map[string][]byte, wanted string) string {
 	}
 	if bare(wanted) {
 		name, _ := splitBare(wanted)
-		return fmt.Sprintf("The package %q is not installed: add it to the packages of the agent. Relative imports of the agent's own files begin with ./.", name)
+		return fmt.Sprintf("The package %q is not installed: add it to the packages of the agent. Imports of the agent's own files must begin with ./.", name)
 	}
-	return text + ": only relative imports of the agent's own files and packages are possible."
+	return text + ": a program can import only its packages, and its own files by relative paths."
 }
 
 func nodeModules() []string {

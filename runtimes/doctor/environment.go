@@ -152,7 +152,7 @@ func settingChecks(f Facts, env environmentCheck) []Check {
 		cores = "a helper on the host; the core limit of sandboxes prevents its use"
 	}
 	return []Check{
-		env("yama", Pass, "", "ptrace_scope %s; seccomp refuses ptrace and similar calls", yama),
+		env("yama", Pass, "", "ptrace_scope %s; seccomp denies ptrace and similar calls", yama),
 		env("core dumps", Pass, "", "core_pattern %q: %s", core, cores),
 		env("protected links", Pass, "", "symlinks=%s hardlinks=%s; Atelier stores nothing in folders that others can write",
 			orNone(f.Settings["fs/protected_symlinks"]), orNone(f.Settings["fs/protected_hardlinks"])),

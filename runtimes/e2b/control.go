@@ -53,7 +53,7 @@ func (e *Engine) create(ctx context.Context, run string, allowed []string, lives
 
 // failed returns the server error for an error of the control API that occurred before the program started.
 func failed(err error) error {
-	const key = "E2B refused the key. Check E2B_API_KEY."
+	const key = "E2B rejected the API key. Check E2B_API_KEY."
 	return elsewhere.NotStarted(service.Name, err, map[int]string{
 		0:                      "E2B is unreachable. Check E2B_API_URL and try again later.",
 		elsewhere.Unauthorized: key, elsewhere.Forbidden: key,

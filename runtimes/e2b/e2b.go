@@ -108,7 +108,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 }
 
 // errTime is the cancellation cause of a run whose program exceeded its time limit.
-var errTime = errors.New("the program used up its time")
+var errTime = errors.New("the program reached its time limit")
 
 // Tidy deletes the sandboxes of this server that no run uses, now and every minute until the engine closes. Such sandboxes
 // remain if a server process was killed or a sandbox could not be deleted. Tidy must be called before the first run.

@@ -117,7 +117,7 @@ func (c carrier) RoundTrip(request *http.Request) (*http.Response, error) {
 
 func noTunnel(target hostpattern.Target, secret string) *refusal {
 	return &refusal{
-		rule: RuleBound, message: fmt.Sprintf("The secret %s is bound to %s and cannot be added to an encrypted tunnel.", secret, target),
+		rule: RuleBound, message: fmt.Sprintf("The secret %s is bound to %s, and the proxy cannot add it to an encrypted connection.", secret, target),
 		remedy: "Use ctx.fetch, which adds the secret, or remove the binding so that the program receives the secret.",
 	}
 }

@@ -114,7 +114,7 @@ func TestSettle(t *testing.T) {
 	r := open(t, egress.Options{}, "granted.test:80")
 	r.Settle(nil)
 	for host, want := range map[string]string{
-		"api.example.com:443": "api.example.com:443 is not granted", "granted.test:80": "only reachable by HTTP through the proxy", "no host at all": "gaierror", "x:0": "gaierror",
+		"api.example.com:443": "api.example.com:443 is not granted", "granted.test:80": "only with HTTP through the proxy", "no host at all": "gaierror", "x:0": "gaierror",
 	} {
 		e := runtimes.ProgramError{Type: runtimes.Denied, Message: "gaierror", Rule: egress.RuleNetwork, Line: 7, Grant: &runtimes.Grant{Hosts: []string{host}}}
 		r.Settle(&e)

@@ -111,7 +111,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	address, err := url.Parse(asked.URL)
 	switch {
 	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "":
-		return nil, "", errors.New("url must begin with http:// or https:// and name a host")
+		return nil, "", errors.New("url must begin with http:// or https:// and contain a host")
 	case address.User != nil:
 		return nil, "", errors.New("url must not contain a user name or password; use a header")
 	case !slices.Contains([]string{"", "follow", "error", "manual"}, asked.Redirect):

@@ -54,7 +54,7 @@ func (d *Session) notGranted(target hostpattern.Target) *refusal {
 
 func (d *Session) aboveCeiling(target hostpattern.Target) *refusal {
 	return &refusal{
-		rule: RuleCeiling, message: fmt.Sprintf("The host %s must not be granted in this workspace.", target),
+		rule: RuleCeiling, message: fmt.Sprintf("The host %s is not allowed in this workspace.", target),
 		remedy: "Ask the operator of the server to add it to --egress-hosts.",
 	}
 }
@@ -73,7 +73,7 @@ func wrongAddress(target hostpattern.Target, addr netip.Addr, class string) *ref
 		why.message = fmt.Sprintf("The host %s resolves to this server's own address.", target)
 		fallthrough
 	default:
-		why.remedy = fmt.Sprintf("If this is intended, also grant the address: add %q to capabilities.hosts, and have the operator list it in --egress-hosts.", netip.AddrPortFrom(addr, target.Port))
+		why.remedy = fmt.Sprintf("If this is intended, also grant the address: add %q to capabilities.hosts, and ask the operator of the server to add it to --egress-hosts.", netip.AddrPortFrom(addr, target.Port))
 	}
 	return why
 }
@@ -91,14 +91,14 @@ func badForm(err error) *refusal {
 
 func wrongName(target hostpattern.Target, name string) *refusal {
 	return &refusal{
-		rule: RuleName, message: fmt.Sprintf("The connection to %s requested the certificate of another host.", target),
-		remedy: fmt.Sprintf("Connect to %q by its own name, and grant that name.", name),
+		rule: RuleName, message: fmt.Sprintf("The connection to %s requested the TLS certificate of another host.", target),
+		remedy: fmt.Sprintf("Connect to %q under that name, and grant that name.", name),
 	}
 }
 
 func unreadName(target hostpattern.Target) *refusal {
 	return &refusal{
-		rule: RuleName, message: fmt.Sprintf("The TLS handshake to %s has no readable server name.", target),
+		rule: RuleName, message: fmt.Sprintf("The TLS handshake to %s contains no readable server name.", target),
 		remedy: "Use the granted host name, without a dot at its end, and standard TLS (RFC 8446).",
 	}
 }
@@ -172,7 +172,7 @@ func (d *Session) Settle(e *runtimes.ProgramError) {
 	case why != nil:
 		e.Message, e.Remedy, e.Rule, e.Grant = why.message, why.remedy, why.rule, why.grant
 	case e.Rule == RuleNetwork:
-		e.Message = fmt.Sprintf("The host %s is granted, but only reachable by HTTP through the proxy.", target)
+		e.Message = fmt.Sprintf("The host %s is granted, but it can be reached only with HTTP through the proxy.", target)
 		e.Remedy = "Use ctx.fetch, or a client that supports http_proxy and https_proxy."
 	}
 }

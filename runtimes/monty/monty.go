@@ -211,11 +211,11 @@ func waited(job runtimes.Job) (*guest.Waiting, *runtimes.ProgramError) {
 	}
 	var waiting guest.Waiting
 	if err := json.Unmarshal([]byte(job.Attach), &waiting); err != nil || len(waiting.State) == 0 {
-		return nil, &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program waited, and its state cannot be read.", Remedy: "Run it again."}
+		return nil, &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program was waiting, and the saved state of the program cannot be read.", Remedy: "Run it again."}
 	}
 	if waiting.Maker != guest.Version {
 		return nil, &runtimes.ProgramError{
-			Type: runtimes.Interrupted, Message: fmt.Sprintf("The server stopped while the program waited. Its state was saved by Monty %.50s, but this server has Monty %s.", waiting.Maker, guest.Version), Remedy: "Run it again.",
+			Type: runtimes.Interrupted, Message: fmt.Sprintf("The server stopped while the program was waiting. The state of the program was saved by Monty %.50s, but this server has Monty %s.", waiting.Maker, guest.Version), Remedy: "Run it again.",
 		}
 	}
 	return &waiting, nil

@@ -128,7 +128,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
 	for state, want := range map[string]string{
-		`{"runId":"r","maker":"0.9.0","state":"AAAA"}`: "Its state was saved by Monty 0.9.0, but this server has Monty " + guest.Version, `{"runId":"r"}`: "cannot be read", `{`: "cannot be read",
+		`{"runId":"r","maker":"0.9.0","state":"AAAA"}`: "The state of the program was saved by Monty 0.9.0, but this server has Monty " + guest.Version, `{"runId":"r"}`: "cannot be read", `{`: "cannot be read",
 	} {
 		outcome, _ := runtimetest.Run(t, engine, programs().Job(programs().Hello, func(j *runtimes.Job) { j.Attach = state }))
 		if outcome.Error == nil || outcome.Error.Type != runtimes.Interrupted || !strings.Contains(outcome.Error.Message, want) {

@@ -42,7 +42,7 @@ func (m *Manager) checkBuilds(workspace string, lock runtimes.Lock) error {
 	if m.builds(workspace) {
 		return nil
 	}
-	const remedy = "Resolve the packages again, or ask the operator of the server to name the workspace with --package-builds."
+	const remedy = "Resolve the packages again, or ask the operator of the server to add the workspace to --package-builds."
 	switch lock.Ecosystem {
 	case runtimes.NPM:
 		if strings.HasSuffix(lock.Platform, withScripts) {

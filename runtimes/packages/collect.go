@@ -129,7 +129,7 @@ func (m *Manager) room(workspace string) (int64, error) {
 
 func (m *Manager) quotaReached() *Problem {
 	return &Problem{
-		Code: "quota", Message: fmt.Sprintf("The installed packages of the workspace would be larger than %s, its quota.", bytesize.Text(m.options.Quota)),
-		Remedy: "Remove packages that nothing uses with atelier packages gc, or ask the operator of the server to raise --packages-quota.",
+		Code: "quota", Message: fmt.Sprintf("The installed packages of the workspace would exceed its quota of %s.", bytesize.Text(m.options.Quota)),
+		Remedy: "Remove unused packages with `atelier packages gc`, or ask the operator of the server to raise --packages-quota.",
 	}
 }

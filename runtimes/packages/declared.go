@@ -38,7 +38,7 @@ func Declared[F ~[]byte](language runtimes.Language, list []string, files map[st
 	ecosystem, ok := EcosystemOf(language)
 	if !ok {
 		if len(list) > 0 {
-			return Declaration{}, fault.Invalid("/packages", "must be empty: %s has no packages. Add the code to the files.", language)
+			return Declaration{}, fault.Invalid("/packages", "must be empty, because %s does not support packages. Add the code to the files.", language)
 		}
 		return Declaration{}, nil
 	}
@@ -56,9 +56,9 @@ func Declared[F ~[]byte](language runtimes.Language, list []string, files map[st
 		case len(all) == 0:
 			continue
 		case len(list) > 0:
-			return found, fault.Invalid("/packages", "must be empty, because %s names packages too; name all of them in one place.", name)
+			return found, fault.Invalid("/packages", "must be empty, because %s lists packages, too; list all of them in one of the two.", name)
 		case found.File != "":
-			return found, refusedAt(name, 1, fmt.Sprintf("names packages, and so does %s; keep one of the two files, or remove the packages from one.", found.File))
+			return found, refusedAt(name, 1, fmt.Sprintf("lists packages, and %s does, too; keep one of the two files, or remove the packages from one.", found.File))
 		}
 		found.File, found.Requirements = name, all
 	}
@@ -103,14 +103,14 @@ func (d *Declaration) addLock(lock []byte, exists func(name string) bool) error 
 		if exists(name) {
 			remedy := "npm install --package-lock-only, which writes package-lock.json"
 			if d.Ecosystem == runtimes.PyPI {
-				remedy = "uv export or pip freeze, and keep its output as requirements.txt instead of " + d.File
+				remedy = "uv export or pip freeze, and store its output in requirements.txt instead of " + d.File
 			}
-			return refusedAt(name, 1, "is not read here, so its exact versions would be lost; use "+remedy+".")
+			return refusedAt(name, 1, "is not supported, so its exact versions would be lost; use "+remedy+".")
 		}
 	}
 	for _, name := range foreignSettings[d.Ecosystem] {
 		if exists(name) {
-			return refusedAt(name, 1, "is not read here; remove it, and set the index of the workspace with a secret, as docs/packages.md describes.")
+			return refusedAt(name, 1, "is not supported; remove it, and set the index of the workspace with a secret, as docs/packages.md describes.")
 		}
 	}
 	if d.Ecosystem == runtimes.NPM && exists(LockFile) {
@@ -171,7 +171,7 @@ func parseEntries(file string, entries []entry) ([]Requirement, error) {
 	for _, e := range entries {
 		one, problem := parseEntry(file, e)
 		if problem == "" && seen[one.Name] && !strings.Contains(one.text, ";") {
-			problem = fmt.Sprintf("names %s a second time; put all versions into one line.", one.Name)
+			problem = fmt.Sprintf("contains %s twice; put all versions into one line.", one.Name)
 		}
 		if problem != "" {
 			refused.Details = append(refused.Details, refusedAt(file, e.line, problem).Details...)

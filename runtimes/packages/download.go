@@ -103,7 +103,7 @@ func (m *Manager) fetch(ctx context.Context, client *http.Client, p runtimes.Loc
 	case hex.EncodeToString(sum.Sum(nil)) != p.Hash[len("sha256:"):]:
 		return &Problem{
 			Code: "hash_mismatch", Package: p.Name, Message: "does not have the hash in its lock, so it was not installed.",
-			Remedy: "Ask the owner of the index why the file changed. To accept it, resolve the packages again.",
+			Remedy: "Ask the owner of the index why the file has changed. To accept the new file, resolve the packages again.",
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // the jail reads the archives
@@ -168,7 +168,7 @@ func (m *Manager) unreachable(ctx, limited context.Context, p runtimes.LockedPac
 	}
 	return &Problem{
 		Code: "index", Package: p.Name, Message: "could not be downloaded: " + why + ".",
-		Remedy: "Try again later, or check the index. If archives come from another host, name it with --package-hosts.",
+		Remedy: "Try again later, or check the index. If archives come from another host, ask the operator of the server to add it to --package-hosts.",
 	}
 }
 

@@ -389,7 +389,7 @@ func (m *Manager) open() error {
 		}
 	}
 	if dir := closedTo(m.options.Dir); dir != "" {
-		return unavailable(fmt.Sprintf("The directory %s is closed to the users of sandboxes, so that they cannot read installed packages. Set another directory with --packages-dir.", dir))
+		return unavailable(fmt.Sprintf("The directory %s is closed to the users of sandboxes, so they cannot read installed packages. Set another directory with --packages-dir.", dir))
 	}
 	if err := m.openTemporary(); err != nil {
 		return err

@@ -196,7 +196,7 @@ func (m *Manager) Lacks(ecosystem runtimes.Ecosystem) string {
 	if missing, ok := m.lacks[ecosystem]; ok {
 		return missing
 	}
-	return "This language has no packages."
+	return "Programs in this language cannot use packages."
 }
 
 // mostAtOnce is the maximum number of concurrent installations and resolutions. It is limited because each needs a jail

@@ -54,7 +54,7 @@ func Parse(ecosystem runtimes.Ecosystem, texts []string) ([]Requirement, error) 
 	for i, text := range texts {
 		one, problem := parse(ecosystem, text)
 		if problem == "" && seen[one.Name] {
-			problem = fmt.Sprintf("names %s a second time; put all versions into one entry.", one.Name)
+			problem = fmt.Sprintf("contains %s twice; put all versions into one entry.", one.Name)
 		}
 		if problem != "" {
 			refused.Details = append(refused.Details, fault.Detail{Pointer: fmt.Sprintf("/packages/%d", i), Message: problem})

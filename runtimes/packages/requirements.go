@@ -162,7 +162,7 @@ func readPyproject(text string) ([]entry, error) {
 		if errors.As(err, &syntax) {
 			line = syntax.Position.Line
 		}
-		return nil, refusedAt(PyprojectFile, line, "must be TOML with a list of texts as project.dependencies: "+shorten(err.Error(), 200)+".")
+		return nil, refusedAt(PyprojectFile, line, "must be TOML, with a list of strings as project.dependencies: "+shorten(err.Error(), 200)+".")
 	}
 	for name := range file.Tool.Poetry.Dependencies {
 		if name != "python" {
@@ -170,7 +170,7 @@ func readPyproject(text string) ([]entry, error) {
 		}
 	}
 	if slices.Contains(file.Project.Dynamic, "dependencies") {
-		return nil, refusedAt(PyprojectFile, lineOf(text, "dynamic"), "must name its dependencies itself; remove dependencies from dynamic.")
+		return nil, refusedAt(PyprojectFile, lineOf(text, "dynamic"), "must list its dependencies; remove dependencies from dynamic.")
 	}
 	if len(file.Project.Dependencies) == 0 {
 		return nil, nil

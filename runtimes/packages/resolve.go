@@ -113,7 +113,7 @@ func checkHashes(named Declaration, lock runtimes.Lock) error {
 		if !slices.Contains(known[p.Name], p.Hash) {
 			return &Problem{
 				Code: "hash_mismatch", Package: p.Name, Message: fmt.Sprintf("%s has an archive whose hash is not in %s.", p.Version, named.File),
-				Remedy: "Write the file again with all hashes, for example with uv export, or without hashes.",
+				Remedy: "Create the file again with all hashes, for example with uv export, or without hashes.",
 			}
 		}
 	}
@@ -253,9 +253,9 @@ func problemOf(code, name, message string) *Problem {
 	case "not_found":
 		p.Remedy = "Check the spelling of the name."
 	case "conflict":
-		p.Message, p.Remedy = "No versions of the packages fit together: "+message, "Allow more versions of the packages, or leave one out."
+		p.Message, p.Remedy = "No versions of the packages are compatible with each other: "+message, "Allow more versions of the packages, or remove one."
 	case "no_wheel":
-		p.Remedy = "Choose a version that has a wheel for this platform, or ask the operator of the server to let packages of this workspace be built from source (--package-builds)."
+		p.Remedy = "Choose a version that has a wheel for this platform, or ask the operator of the server to allow builds from source in this workspace (--package-builds)."
 		if len(message) > 60 {
 			p.Message = "has no wheel for this platform."
 		}
@@ -264,7 +264,7 @@ func problemOf(code, name, message string) *Problem {
 	case "interpreter":
 		p.Package, p.Message, p.Remedy = "", message, "Set another interpreter with --python."
 	case "lock":
-		p.Remedy = "Write package-lock.json again, or remove it."
+		p.Remedy = "Create package-lock.json again, or remove it."
 	case "refused":
 		p.Remedy = "Choose another version of the package."
 	default:

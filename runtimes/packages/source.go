@@ -59,11 +59,11 @@ func (m *Manager) source(ctx context.Context, workspace string, ecosystem runtim
 		return own, &Problem{
 			Code:    "index",
 			Message: fmt.Sprintf("The token in the workspace's secret NPMRC is for another registry than %s.", hostOf(own.Index)),
-			Remedy:  "Set registry=ADDRESS in NPMRC, or the secret NPM_CONFIG_REGISTRY, to the address for which the token is.",
+			Remedy:  "Set registry=ADDRESS in NPMRC, or the secret NPM_CONFIG_REGISTRY, to the registry that the token belongs to.",
 		}
 	}
 	if host := hostOf(own.Index); !slices.Contains(m.grants, host) {
-		return own, refusedSource(fmt.Sprintf("The workspace's package index is on %s, which this server does not allow as an index.", host))
+		return own, refusedSource(fmt.Sprintf("The workspace's package index is on %s, and this server does not allow package indexes on that host.", host))
 	}
 	return own, nil
 }
@@ -75,7 +75,7 @@ func (s Source) within() bool {
 }
 
 func refusedSource(message string) *Problem {
-	return &Problem{Code: "index", Message: message, Remedy: "Correct the workspace's secret, or ask the operator of the server to name the host with --package-hosts."}
+	return &Problem{Code: "index", Message: message, Remedy: "Correct the workspace's secret, or ask the operator of the server to add the host to --package-hosts."}
 }
 
 func checkAddress(text string) error {

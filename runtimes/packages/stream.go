@@ -211,7 +211,7 @@ func (w *writer) close() error {
 		w.err = errors.Join(w.err, w.file.Close())
 	}
 	if w.err == nil && !w.done {
-		return &refusal{archive: w.current, reason: "could not be unpacked: the process ended before it was done"}
+		return &refusal{archive: w.current, reason: "could not be unpacked: the process ended too early"}
 	}
 	return w.err
 }

@@ -51,7 +51,7 @@ func (c *call) atelier(ctx context.Context) runtimes.Outcome {
 		err = json.Unmarshal(data, &a)
 	}
 	if err != nil || a.RunID == "" {
-		return c.failed("does not answer like an Atelier server.", "Check the url in "+File+": it is the address of the server, without /api/v1.")
+		return c.failed("did not answer like an Atelier server.", "Check the url in "+File+": it must be the address of the server, without /api/v1.")
 	}
 	if answered.StatusCode == http.StatusOK { // the service refused to start the run and answered with its result
 		return c.whole(data)
@@ -102,7 +102,7 @@ func (c *call) follow(ctx context.Context, run string) (outcome runtimes.Outcome
 		case last > before:
 			attempt = 0
 		case attempt == maxAttempts:
-			return c.failed("does not send the events of the run.", "Look at the service."), false
+			return c.failed("does not send the events of the run.", "Check the service."), false
 		}
 		if !c.pause(ctx, attempt+1, 0) {
 			return c.ended(ctx), false

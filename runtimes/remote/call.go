@@ -173,9 +173,9 @@ func (c *call) send(ctx context.Context, r request) (*http.Response, *runtimes.O
 				return nil, &runtimes.Outcome{Error: denied}
 			}
 			c.engine.breaker.report(c.key, false)
-			failure = c.failed("is unreachable or broke the connection.", "Check the url in "+File+" and that the service runs, then run the program again.")
+			failure = c.failed("is unreachable or closed the connection.", "Check the url in "+File+" and that the service runs, then run the program again.")
 			if begun && !r.safe {
-				failure = c.failed("broke the connection after it had received the program. The program may have run there.", "Find out whether the program had an effect before you run it again.")
+				failure = c.failed("closed the connection after it received the program. The program may have run there.", "Find out whether the program had an effect before you run it again.")
 				return nil, &failure
 			}
 		}
@@ -327,7 +327,7 @@ func (c *call) outcome(a answer) runtimes.Outcome {
 	case a.Success != nil && *a.Success && failure == nil:
 		outcome = c.relay.Succeeded(a.Output)
 	case failure == nil:
-		outcome = c.failed("says that the program failed, and not why.", "Look at the service.")
+		outcome = c.failed("reported that the program failed, without a reason.", "Check the service.")
 	default:
 		outcome = c.relay.Failed(*failure)
 		// Error types that only a server reports, and never a program.

@@ -91,14 +91,14 @@ func (c *call) answered(result *mcp.CallToolResult) runtimes.Outcome {
 		}
 	}
 	if result.IsError {
-		return c.failed("answered that the tool failed: "+text.String(), "Look at the service.")
+		return c.failed("answered that the tool failed: "+text.String(), "Check the service.")
 	}
 	if result.StructuredContent == nil {
 		return c.whole([]byte(text.String()))
 	}
 	data, err := json.Marshal(result.StructuredContent)
 	if err != nil {
-		return c.failed("gave an answer that is not JSON.", "Look at the service.")
+		return c.failed("sent an answer that is not JSON.", "Check the service.")
 	}
 	return c.whole(data)
 }

@@ -68,7 +68,7 @@ func New(options Options) *Engine {
 
 // Cancellation causes of a call: the program exceeded its time limit, or the program did not start in time.
 var (
-	errTime  = errors.New("the program used up its time")
+	errTime  = errors.New("the program reached its time limit")
 	errStart = errors.New("the program did not start")
 )
 
@@ -95,7 +95,7 @@ func (e *Engine) run(ctx context.Context, cancel context.CancelCauseFunc, job ru
 	}
 	service, err := Read(job.Files)
 	if err != nil { // the file was checked when the program was saved, but a version from before that check may fail here
-		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The file %s does not name a service: %s", File, err))
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The file %s does not define a service: %s", File, err))
 	}
 	// Versions with rules cannot be published for this runtime, but a workspace may set rules for all programs.
 	if job.Rules != nil {

@@ -97,7 +97,7 @@ func TestOpenAPI_Answers_BecomeOutcomes(t *testing.T) {
 		"result too large":            {replies: []http.HandlerFunc{reply(200, `{"success":true,"output":"`+strings.Repeat("x", 2<<20)+`"}`)}, calls: 1, want: runtimes.OutputLimit},
 		"answer without end":          {replies: []http.HandlerFunc{reply(200, strings.Repeat(" ", 4<<20))}, calls: 1, want: runtimes.OutputLimit},
 		"too much output":             {replies: []http.HandlerFunc{reply(200, `{"success":true,"stdout":"`+strings.Repeat("x", 2<<20)+`"}`)}, calls: 1, want: runtimes.OutputLimit},
-		"failed without a reason":     {replies: []http.HandlerFunc{reply(200, `{"success":false}`)}, calls: 1, want: runtimes.RuntimeError, message: "not why"},
+		"failed without a reason":     {replies: []http.HandlerFunc{reply(200, `{"success":false}`)}, calls: 1, want: runtimes.RuntimeError, message: "without a reason"},
 		"timed out there":             {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"timeout","message":"Late."}}`)}, calls: 1, want: runtimes.Timeout, message: "Late."},
 		"cancelled there":             {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"cancelled"}}`)}, calls: 1, want: runtimes.Interrupted, message: "at the service"},
 		"unknown kind of error there": {replies: []http.HandlerFunc{reply(200, `{"success":false,"error":{"type":"odd","message":"Odd.","file":"/etc/passwd","line":1}}`)}, calls: 1, want: runtimes.RuntimeError, message: "Odd."},

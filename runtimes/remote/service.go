@@ -80,28 +80,28 @@ func (s *Service) check() string {
 	switch s.Protocol {
 	case Atelier, OpenAPI:
 		if s.Tool != "" {
-			return "must have no tool, which only the protocol mcp has."
+			return "must not have the field tool, which only the protocol mcp uses."
 		}
 	case MCP:
 		if s.Tool == "" {
-			return "must name the tool that executes programs, for the protocol mcp."
+			return "must have the field tool, with the tool that executes programs, for the protocol mcp."
 		}
 	default:
 		return "must have the protocol atelier, mcp or openapi."
 	}
 	if s.Protocol == Atelier && s.Idempotent {
-		return "must not say idempotent, which every Atelier is."
+		return "must not have the field idempotent, because Atelier servers are always idempotent."
 	}
 	if s.Runtime == runtimes.RemoteEngine {
-		return "must have another runtime than remote, which would only pass the program on."
+		return "must have a runtime other than remote, which would only forward the program."
 	}
 	if len(s.URL) > maxText || len(s.Tool) > maxText || len(s.Runtime) > maxText {
-		return "must have texts of at most 2000 characters."
+		return "must have strings of at most 2000 characters."
 	}
 	address, err := url.Parse(s.URL)
 	switch {
 	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "":
-		return "must have a url that begins with http:// or https:// and names a host."
+		return "must have a url that begins with http:// or https:// and contains a host."
 	case address.User != nil:
 		return "must have a url without a user name or password; bind a secret to the host instead."
 	case address.Fragment != "":

@@ -86,7 +86,7 @@ func (r *Router) Admit(workspace string, source Source) (*Ticket, error) {
 		defer r.forget(workspace)
 		message := "The queue of this workspace is full. Try again later."
 		if q.waiting < r.depth {
-			message = "Too many runs of this agent wait in the queue of this workspace. Try again later."
+			message = "Too many runs of this agent are in the queue of this workspace. Try again later."
 		}
 		return nil, &fault.Error{
 			Code: fault.QueueFull, Message: message, RetryAfter: min(max(r.expected(q.waiting), time.Second), time.Minute).Round(time.Second),

@@ -16,7 +16,7 @@ func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramE
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	switch kind {
 	case runtimes.Timeout:
-		failure.Message = fmt.Sprintf("The program was stopped after %d ms, its time limit.", limits.TimeoutMs)
+		failure.Message = fmt.Sprintf("The program was stopped at its time limit of %d ms.", limits.TimeoutMs)
 		failure.Remedy = raise("timeoutMs", count(limits.TimeoutMs)) + " or do less in one run."
 	case runtimes.MemoryLimit:
 		failure.Message = fmt.Sprintf("The program exceeded its memory limit of %s.", bytesize.Text(limits.MemoryBytes))
@@ -43,7 +43,7 @@ func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramE
 func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.Timeout,
-		Message: fmt.Sprintf("The program was stopped after %d ms of CPU time, its limit.", limits.CPUMs),
+		Message: fmt.Sprintf("The program was stopped at its limit of %d ms of CPU time.", limits.CPUMs),
 		Remedy:  fmt.Sprintf("Raise limits.cpuMs (now %d) or compute less in one run.", limits.CPUMs),
 	}
 }
@@ -52,7 +52,7 @@ func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 func resultTooLarge(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.OutputLimit,
-		Message: fmt.Sprintf("The program's result exceeds its output limit of %s.", bytesize.Text(limits.OutputBytes)),
+		Message: fmt.Sprintf("The result of the program exceeds the output limit of %s.", bytesize.Text(limits.OutputBytes)),
 		Remedy:  fmt.Sprintf("Raise limits.outputBytes (now %s) or return less.", bytesize.Text(limits.OutputBytes)),
 	}
 }

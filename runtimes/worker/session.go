@@ -130,7 +130,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	outcome = s.judge(end)
 	if end.starved(outcome) {
 		s.jail.Kill()
-		return runtimes.Outcome{}, false, starved("The server ran out of memory and had to end the program, which was below its own limit. It may have had effects.", errors.Join(ErrLost, s.endedBy))
+		return runtimes.Outcome{}, false, starved("The server ran out of memory and stopped the program, which was below its own memory limit. The program may have had side effects.", errors.Join(ErrLost, s.endedBy))
 	}
 	if err := s.callErr.Load(); err != nil {
 		outcome.CallErr = *err

@@ -62,7 +62,7 @@ func CreateBackup(ctx context.Context, c config.Config, dir, keys, version strin
 func openShared(ctx context.Context, c config.Config, files store.Blobs, log *slog.Logger) (*store.Store, error) {
 	if path, ok := strings.CutPrefix(DatabaseURL(c), "sqlite:"); ok {
 		if _, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("there is no database to back up; name the data directory with --data or the database with --database: %w", err)
+			return nil, fmt.Errorf("there is no database to back up; set the data directory with --data or the database with --database: %w", err)
 		}
 	}
 	return store.Open(ctx, store.Options{URL: DatabaseURL(c), Blobs: files, Log: log, NoMigrate: true})
@@ -103,10 +103,10 @@ func keysApart(c config.Config, dir, keys string) error {
 		return err
 	}
 	if strings.HasPrefix(file, inside+string(filepath.Separator)) {
-		return fmt.Errorf("--keys: %s is inside the backup; name a file elsewhere, because a person with both can read the secrets", keys)
+		return fmt.Errorf("--keys: %s is inside the backup; choose a file elsewhere, because anybody with both can read the secrets", keys)
 	}
 	if _, err := os.Stat(file); err == nil {
-		return fmt.Errorf("--keys: %s exists; name a new file", keys)
+		return fmt.Errorf("--keys: %s already exists; choose a new file", keys)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func emptyData(c config.Config) error {
 	again := err == nil
 	for _, e := range entries {
 		if e.Name() != "lock" && !again {
-			return fmt.Errorf("the data directory %s is not empty; name a new one with --data", c.Data)
+			return fmt.Errorf("the data directory %s is not empty; choose a new one with --data", c.Data)
 		}
 	}
 	path, ok := strings.CutPrefix(DatabaseURL(c), "sqlite:")
@@ -272,7 +272,7 @@ func emptyData(c config.Config) error {
 	}
 	for _, file := range append([]string{path}, logsOf(path)...) {
 		if _, err := os.Lstat(file); err == nil {
-			return fmt.Errorf("the database %s exists; name a new one with --database", file)
+			return fmt.Errorf("the database %s already exists; choose a new one with --database", file)
 		}
 	}
 	return nil

@@ -38,13 +38,13 @@ func (a *App) watchBucket(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	a.metrics.Gauge("atelier_bucket_available", "Whether the bucket with the files of large versions answers.", nil, func() float64 {
+	a.metrics.Gauge("atelier_bucket_available", "1 if the bucket with the files of large versions answers, otherwise 0.", nil, func() float64 {
 		if bucket.State().Available {
 			return 1
 		}
 		return 0
 	})
-	a.metrics.Counter("atelier_bucket_failures_total", "Requests to the bucket that failed or returned other content.", nil, func() float64 { return float64(bucket.State().Failures) })
+	a.metrics.Counter("atelier_bucket_failures_total", "Number of requests to the bucket that failed or returned wrong content.", nil, func() float64 { return float64(bucket.State().Failures) })
 	a.again(ctx, "bucket", pingEvery, bucket.Ping, func() error { return nil })
 	return nil
 }
@@ -65,7 +65,7 @@ type noBlobs struct{}
 
 // Put implements store.Blobs.
 func (noBlobs) Put(context.Context, string, []byte) (string, error) {
-	return "", fault.New(fault.Conflict, "The files of this version are larger than 100 kB, and the servers of this database share no bucket for them. Start every server with --s3-endpoint.")
+	return "", fault.New(fault.Conflict, "The files of this version are larger than 100 kB, and the servers of this database do not share a bucket for such files. Start every server with --s3-endpoint.")
 }
 
 // Get implements store.Blobs.

@@ -26,16 +26,16 @@ func (a *App) openKafka(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.metrics.Gauge("atelier_kafka_connected", "Whether the server consumes requests from Kafka.", nil, func() float64 {
+	a.metrics.Gauge("atelier_kafka_connected", "1 if the server consumes requests from Kafka, otherwise 0.", nil, func() float64 {
 		if a.kafka.State().Connected {
 			return 1
 		}
 		return 0
 	})
-	a.metrics.Counter("atelier_kafka_results_total", "Results that were published to Kafka.", nil, func() float64 { return float64(a.kafka.State().Results) })
-	a.metrics.Gauge("atelier_kafka_waiting", "Requests from Kafka whose results are not committed yet.", nil, func() float64 { return float64(a.kafka.State().Waiting) })
-	a.metrics.Gauge("atelier_kafka_paused_partitions", "Partitions that are not read, because too many of their requests wait.", nil, func() float64 { return float64(a.kafka.State().Paused) })
-	a.metrics.Counter("atelier_kafka_invalid_total", "Requests from Kafka that were not valid.", nil, func() float64 { return float64(a.kafka.State().Invalid) })
+	a.metrics.Counter("atelier_kafka_results_total", "Number of results that were published to Kafka.", nil, func() float64 { return float64(a.kafka.State().Results) })
+	a.metrics.Gauge("atelier_kafka_waiting", "Number of requests from Kafka whose results are not committed yet.", nil, func() float64 { return float64(a.kafka.State().Waiting) })
+	a.metrics.Gauge("atelier_kafka_paused_partitions", "Number of partitions that are paused because too many of their requests wait.", nil, func() float64 { return float64(a.kafka.State().Paused) })
+	a.metrics.Counter("atelier_kafka_invalid_total", "Number of invalid requests from Kafka.", nil, func() float64 { return float64(a.kafka.State().Invalid) })
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (a *App) measure(ctx context.Context) error {
 		}
 	}, func() error { return nil })
 	a.metrics.Gauge("atelier_database_bytes", "Size of the database in bytes, measured every minute.", nil, func() float64 { return float64(last.Load().Bytes) })
-	a.metrics.Gauge("atelier_oldest_run_timestamp_seconds", "When the oldest run that is kept was requested, as Unix time. 0 if there are no runs.", nil, func() float64 {
+	a.metrics.Gauge("atelier_oldest_run_timestamp_seconds", "Time when the oldest stored run was requested, as Unix time. 0 if there are no runs.", nil, func() float64 {
 		if last.Load().OldestRun.IsZero() {
 			return 0
 		}

@@ -197,9 +197,9 @@ func (a *App) measureOthers() {
 		}
 		return 0
 	}
-	a.metrics.Gauge("atelier_servers", "Servers with a lease on the database, this one included.", nil, func() float64 { return float64(a.store.Membership().Others) + 1 })
-	a.metrics.Gauge("atelier_server_leading", "1 on the server that removes old data, carries out delayed approvals and sends webhooks.", nil, func() float64 { return truth(a.store.Leads()) })
-	a.metrics.Gauge("atelier_server_listening", "1 while messages of the other servers arrive.", nil, func() float64 { return truth(a.listening.Load()) })
-	a.metrics.Counter("atelier_leases_expired_total", "Leases of other servers that this one ended.", nil, func() float64 { return float64(a.store.Membership().Expired) })
-	a.metrics.Counter("atelier_lease_lost_total", "Times that another server ended the lease of this one.", nil, func() float64 { return float64(a.store.Membership().Displaced) })
+	a.metrics.Gauge("atelier_servers", "Number of servers with a lease on the database, including this server.", nil, func() float64 { return float64(a.store.Membership().Others) + 1 })
+	a.metrics.Gauge("atelier_server_leading", "1 on the server that removes old data, executes delayed approvals and sends webhooks.", nil, func() float64 { return truth(a.store.Leads()) })
+	a.metrics.Gauge("atelier_server_listening", "1 if this server receives messages of the other servers, otherwise 0.", nil, func() float64 { return truth(a.listening.Load()) })
+	a.metrics.Counter("atelier_leases_expired_total", "Number of leases of other servers that this server ended.", nil, func() float64 { return float64(a.store.Membership().Expired) })
+	a.metrics.Counter("atelier_lease_lost_total", "Number of times that another server ended the lease of this server.", nil, func() float64 { return float64(a.store.Membership().Displaced) })
 }

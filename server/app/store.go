@@ -60,7 +60,7 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Member: member, Asked: a.Asked, Notice: a.approvalNotice(), Arrears: filepath.Join(a.Config.Data, "unrecorded")})
 	if errors.Is(err, store.ErrInUse) {
-		return fmt.Errorf("%w; stop that process, choose another database with --database, or start every server of the database with --replicas", err)
+		return fmt.Errorf("%w; stop that process, choose another database with --database, or start all servers of this database with --replicas", err)
 	}
 	if err != nil {
 		return err

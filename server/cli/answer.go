@@ -12,7 +12,7 @@ import (
 
 // printed is embedded in every command that prints a result. It adds the flag --json.
 type printed struct {
-	JSON bool `name:"json" help:"Print JSON: an array for a list, the object for anything else."`
+	JSON bool `name:"json" help:"Print JSON: an array for lists, one object for all other results."`
 }
 
 // result prints the value as JSON if --json is set. Otherwise it calls tell, which prints the value as text.

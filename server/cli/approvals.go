@@ -86,7 +86,7 @@ func (c *approvalsShow) run(ctx context.Context, p Process) error {
 // program.
 func printComparison(t table, d approvals.Details) {
 	if d.Comparison != nil {
-		t.row("compared with", or(d.Comparison.With, "nothing, because no version counts as approved"))
+		t.row("compared with", or(d.Comparison.With, "nothing, because no version is approved"))
 		for _, f := range d.Comparison.Files {
 			t.row("file", f.Path+" is "+f.Status)
 		}
@@ -139,8 +139,8 @@ func printApproval(p Process) func(json.RawMessage) error {
 
 type approvalApprove struct {
 	ID      string `arg:"" help:"ID of the request."`
-	Scope   string `help:"How far the approval of a run reaches: once, version or caller." enum:"once,version,caller" default:"once"`
-	Comment string `help:"Reason." placeholder:"TEXT"`
+	Scope   string `help:"Runs that the approval allows: once (this run), version (all runs of the version) or caller (all runs of the version by this caller)." enum:"once,version,caller" default:"once"`
+	Comment string `help:"Reason for the decision." placeholder:"TEXT"`
 	asked
 }
 
@@ -150,7 +150,7 @@ func (c *approvalApprove) run(ctx context.Context, p Process) error {
 
 type approvalDeny struct {
 	ID      string `arg:"" help:"ID of the request."`
-	Comment string `help:"Reason." placeholder:"TEXT"`
+	Comment string `help:"Reason for the decision." placeholder:"TEXT"`
 	asked
 }
 
@@ -228,7 +228,7 @@ type gateCommand struct {
 	Packs  gatePacks  `cmd:"" help:"List rule packs."`
 	Put    gatePut    `cmd:"" help:"Create or replace a rule pack from a YAML file."`
 	Delete gateDelete `cmd:"" help:"Delete a rule pack."`
-	Check  gateCheck  `cmd:"" help:"Show the verdict about an agent's draft."`
+	Check  gateCheck  `cmd:"" help:"Show the gate's verdict on an agent's draft."`
 }
 
 const gatePath = "/api/v1/gate"
@@ -265,10 +265,10 @@ type gateSet struct {
 	DisabledRules *[]string `help:"Rules to turn off." placeholder:"PACK/RULE,…"`
 	BlockAt       string    `help:"Lowest severity of a finding that blocks." placeholder:"SEVERITY"`
 	EscalateAt    string    `help:"Lowest severity of a finding that escalates to an approver." placeholder:"SEVERITY"`
-	NewCapability string    `help:"Result if a version has a new capability: escalate or warn." placeholder:"ANSWER"`
-	SelfApproval  *bool     `help:"Whether people may approve their own requests." negatable:""`
+	NewCapability string    `help:"Verdict on a version with a new capability: escalate or warn." placeholder:"VERDICT"`
+	SelfApproval  *bool     `help:"Allow people to approve their own requests." negatable:""`
 	ApprovalHours int       `help:"Hours after which a request expires." placeholder:"N"`
-	SideEffects   *bool     `field:"approveEffects" help:"Whether runs with the flag side_effect wait for an approval." negatable:""`
+	SideEffects   *bool     `field:"approveEffects" help:"Require an approval for runs of versions with the flag side_effect." negatable:""`
 	asked
 }
 
@@ -353,7 +353,7 @@ func (c *gatePut) run(ctx context.Context, p Process) (err error) {
 		return misusedf("the rule pack %s is larger than %s; split it into several packs", c.File, bytesize.Text(policy.MaxPack))
 	}
 	return c.ask(ctx, p, http.MethodPut, "/api/v1/rule-packs/"+url.PathEscape(c.Name), map[string]any{"source": string(text)}, func(json.RawMessage) error {
-		return p.say("saved the rule pack %s; `atelier gate set --packs` makes it apply", c.Name)
+		return p.say("saved the rule pack %s; to apply it, add it with `atelier gate set --packs`", c.Name)
 	})
 }
 
@@ -369,7 +369,7 @@ func (c *gateDelete) run(ctx context.Context, p Process) error {
 }
 
 type gateCheck struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	asked
 }
 

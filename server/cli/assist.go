@@ -13,9 +13,9 @@ type assistCommand struct {
 }
 
 type assistToolCommand struct {
-	Task        string `arg:"" help:"The work that the tool does, in words."`
-	Input       string `field:"inputExample" help:"A valid input as JSON, @FILE, or - for stdin. A tool that refuses it does not fit." placeholder:"JSON|@FILE|-"`
-	Language    string `help:"Language of a new tool: python, javascript, typescript or bash (default: python)." enum:"python,javascript,typescript,bash" default:"python"`
+	Task        string `arg:"" help:"Task that the tool must solve, in words, for example: convert CSV to JSON."`
+	Input       string `field:"inputExample" help:"A valid input as JSON, @FILE, or - for stdin. Tools that refuse this input are not used." placeholder:"JSON|@FILE|-"`
+	Language    string `help:"Language of a new tool: ${enum}." enum:"python,javascript,typescript,bash" default:"python"`
 	AutoPromote bool   `field:"autoPromote" help:"Publish a new tool if the gate approves it or only warns. Needs the scope approve."`
 	asked
 }

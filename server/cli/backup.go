@@ -45,7 +45,7 @@ func (c *backupCreate) run(ctx context.Context, p Process) error {
 		return err
 	}
 	if c.Keys == "" && m.Snapshot.Counts["secrets"] > 0 {
-		_, _ = fmt.Fprintln(p.Stderr, "The keys of secrets are not in the backup. Without them its secrets cannot be read. Copy them with --keys FILE and keep them elsewhere.")
+		_, _ = fmt.Fprintln(p.Stderr, "The backup does not contain the encryption keys of secrets. Without these keys the secrets in the backup cannot be read. Copy the keys with --keys FILE and store them elsewhere.")
 	}
 	return c.result(p, m, func() error { return p.described("saved", c.Dir, m) })
 }

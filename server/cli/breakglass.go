@@ -9,7 +9,7 @@ import (
 
 type breakGlassCommand struct {
 	Reason    string `required:"" help:"Reason, stored with the token."`
-	Workspace string `help:"Name or ID." default:"default"`
+	Workspace string `help:"Name or ID of the workspace." default:"default"`
 	printed
 	database
 }

@@ -12,7 +12,7 @@ import (
 
 type budgetCommand struct {
 	List   budgetList   `cmd:"" default:"withargs" help:"List the budgets of the workspace with their use in this month."`
-	Set    budgetSet    `cmd:"" help:"Create or replace a budget for each calendar month (UTC). It warns at 50, 80 and 100 percent."`
+	Set    budgetSet    `cmd:"" help:"Create or replace a monthly budget (calendar months in UTC). The server warns at 50, 80 and 100 percent."`
 	Remove budgetRemove `cmd:"" help:"Remove a budget."`
 }
 
@@ -38,9 +38,9 @@ func (p Process) printBudgets(all []budgets.Balance) error {
 
 type budgetSet struct {
 	Name   string  `arg:"" help:"Name of the budget."`
-	Meter  string  `required:"" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" help:"Meter that is limited: a meter that 'atelier usage' lists, or cost (the sum of all costs)." placeholder:"METER"`
-	Amount float64 `required:"" help:"Amount for a month, in units of the meter or in the server's currency." placeholder:"AMOUNT"`
-	Refuse string  `default:"remote" enum:"remote,all,none" help:"Runs that are refused when the budget is used up: runs at other services (remote), all runs, or nothing (default: remote)." placeholder:"WHAT"`
+	Meter  string  `required:"" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" help:"Meter to limit: cost (the sum of all costs), or a meter that atelier usage lists, for example runs." placeholder:"METER"`
+	Amount float64 `required:"" help:"Amount per month, in the unit of the meter; for costs, in the server's currency." placeholder:"AMOUNT"`
+	Refuse string  `default:"remote" enum:"remote,all,none" help:"Runs to refuse when the budget is used up: remote (runs at other services), all or none (default: remote)." placeholder:"RUNS"`
 	asked
 }
 

@@ -51,7 +51,7 @@ const (
 const description = "A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools.\n\n" +
 	"Exit codes: 0 success; 1 the program failed, or another error; 2 wrong usage; 3 the request was refused, or waits for a person; " +
 	"4 the server is unreachable or does not accept the token; 5 push: the draft was saved since the folder was pulled. " +
-	"doctor has codes of its own: see its help.\n\n" +
+	"doctor has its own exit codes: see its help.\n\n" +
 	"ATELIER_SERVER and ATELIER_TOKEN set the server and the token of all commands that call a server."
 
 // grammar defines all commands. The parser sets its fields from the command line.
@@ -60,31 +60,31 @@ type grammar struct {
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
 	Test       testCommand       `cmd:"" help:"Run the tests of a folder, a draft or a version."`
 	Init       initCommand       `cmd:"" help:"Create a folder with agent.yaml, an example program and its input."`
-	Infer      inferCommand      `cmd:"" help:"Print the schemas that the types of a program describe."`
+	Infer      inferCommand      `cmd:"" help:"Print the input and output schemas of a program, derived from its types."`
 	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
-	Import     importCommand     `cmd:"" help:"Create an agent from the definition of a tool of another system."`
+	Import     importCommand     `cmd:"" help:"Create an agent from a tool definition of OpenAI, LangChain, MCP or Anthropic."`
 	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
 	Pull       pullCommand       `cmd:"" help:"Write an agent's draft to a folder."`
 	Push       pushCommand       `cmd:"" help:"Save a folder as an agent's draft."`
 	History    historyCommand    `cmd:"" help:"List, show, label and restore the saves of an agent's draft."`
-	Replay     replayCommand     `cmd:"" help:"Run recorded inputs of a version against the draft and show differences."`
+	Replay     replayCommand     `cmd:"" help:"Run the draft with recorded inputs of a version, and show how the outputs differ."`
 	Agents     agentsCommand     `cmd:"" help:"List agents."`
 	Versions   versionsCommand   `cmd:"" help:"List the versions of an agent."`
 	Diff       diffCommand       `cmd:"" help:"Show the differences between two versions, or a version and the draft."`
 	Publish    publishCommand    `cmd:"" help:"Publish an agent's draft as a version."`
 	Deprecate  deprecateCommand  `cmd:"" help:"Deprecate a version and list who still uses it."`
-	Redraft    redraftCommand    `cmd:"" help:"Replace the draft by a version."`
+	Redraft    redraftCommand    `cmd:"" help:"Replace the draft with a version."`
 	Copy       copyCommand       `cmd:"" help:"Copy an agent's draft to a new agent."`
 	Rename     renameCommand     `cmd:"" help:"Rename an agent."`
 	Delete     deleteCommand     `cmd:"" help:"Delete an agent. Its names cannot be used again."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a deleted agent."`
 	Packages   packagesCommand   `cmd:"" help:"List and remove installed packages, and resolve those of a draft."`
-	GC         gcCommand         `cmd:"" name:"gc" help:"Remove ended tasks, rejected overlays and other data that nothing needs any more."`
+	GC         gcCommand         `cmd:"" name:"gc" help:"Remove data that is no longer needed, such as ended tasks and rejected overlays."`
 	SBOM       sbomCommand       `cmd:"" name:"sbom" help:"Print the bill of materials of a version, in CycloneDX JSON."`
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
 	Profile    profileCommand    `cmd:"" help:"List, create and choose profiles: servers with a token and a workspace."`
 	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
-	Router     routerCommand     `cmd:"" help:"Show how the server chooses the runtimes of runs."`
+	Router     routerCommand     `cmd:"" help:"Show how the server chooses the runtime of each run."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`

@@ -110,7 +110,7 @@ func refusal(answer *http.Response) error {
 		Errors []fault.Detail `json:"errors"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, most)).Decode(&problem); err != nil || problem.Detail == "" {
-		return unreachable{fmt.Errorf("the server answered %s, which is not an answer of Atelier; check its address", answer.Status)}
+		return unreachable{fmt.Errorf("the server answered %s, which is not an answer of an Atelier server; check its address", answer.Status)}
 	}
 	if problem.Remedy != "" {
 		problem.Detail += " " + inFlags.Replace(problem.Remedy)

@@ -10,7 +10,7 @@ import (
 )
 
 type diffCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	From  string `arg:"" optional:"" default:"latest" help:"First version: a number, a range, latest, a digest or draft."`
 	To    string `arg:"" optional:"" default:"draft" help:"Second version, in the same forms."`
 	seen

@@ -22,7 +22,7 @@ type completionCommand struct {
 // Help returns the text above the flags.
 func (*completionCommand) Help() string {
 	return "bash: put `source <(atelier completion bash)` into ~/.bashrc. zsh: `source <(atelier completion zsh)` after compinit. " +
-		"fish: `atelier completion fish > ~/.config/fish/completions/atelier.fish`. Names of agents come from the server that commands use, if it answers within a second."
+		"fish: `atelier completion fish > ~/.config/fish/completions/atelier.fish`. Names of agents are completed if the server answers within a second."
 }
 
 func (c *completionCommand) run(_ context.Context, p Process) error {

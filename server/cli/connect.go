@@ -14,10 +14,10 @@ import (
 
 // remote holds the flags by which commands find a server.
 type remote struct {
-	Server    string `help:"Address of the server (ATELIER_SERVER; default: the current profile, else the server that uses the data directory)." placeholder:"URL"`
+	Server    string `help:"Address of the server (ATELIER_SERVER; default: the server of the current profile, else the running server of the data directory)." placeholder:"URL"`
 	Token     string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
-	Profile   string `help:"Profile with server, token and workspace (ATELIER_PROFILE; default: that of atelier profile use)." placeholder:"NAME"`
-	Workspace string `help:"Workspace that the command must act in (ATELIER_WORKSPACE; default: the token's workspace)." placeholder:"NAME"`
+	Profile   string `help:"Profile that sets the server, the token and the workspace (ATELIER_PROFILE; default: the one chosen with atelier profile use)." placeholder:"NAME"`
+	Workspace string `help:"Workspace to act in (ATELIER_WORKSPACE; default: the token's workspace)." placeholder:"NAME"`
 	database
 }
 

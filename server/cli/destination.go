@@ -66,7 +66,7 @@ func (r remote) direct(p Process, known profiles, server string) (d destination,
 		d.token = r.left(p, server)
 	}
 	if d.token == "" && err == nil {
-		err = misusedf("the server requires a token; set --token or ATELIER_TOKEN, or make a profile: atelier profile set NAME --server %s --token-from -", d.server)
+		err = misusedf("the server requires a token; set --token or ATELIER_TOKEN, or create a profile: atelier profile set NAME --server %s --token-from -", d.server)
 	}
 	return d, err
 }
@@ -108,7 +108,7 @@ func sameServer(a, b string) bool {
 func (r remote) ofFolder(p Process, known profiles, server string) (d destination, err error) {
 	if one, ok := known.of(server); ok {
 		if r.Token != "" {
-			return d, misusedf("--token requires --server or --profile, because agent.yaml names the server %s, for which the token may not be meant", server)
+			return d, misusedf("--token requires --server or --profile, because the token may not be intended for the server %s in agent.yaml", server)
 		}
 		d = destination{server: strings.TrimRight(one.Server, "/"), workspace: one.Workspace}
 		d.token, err = one.token(p)

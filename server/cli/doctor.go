@@ -21,9 +21,9 @@ import (
 type doctorCommand struct {
 	printed
 	Server   string       `help:"Server whose API to test (default: the server that uses the data directory, else a temporary one)." placeholder:"URL"`
-	Only     []string     `help:"Test only these groups: inside, syscalls, canaries, limits, persistence, crashes, speed, http. The host and ordinary programs are always tested." placeholder:"GROUP,…"`
+	Only     []string     `help:"Test only these groups: inside, syscalls, canaries, limits, persistence, crashes, speed, http. The host and ordinary programs are always tested." placeholder:"GROUP"`
 	Data     string       `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`
-	Config   string       `help:"Settings file." placeholder:"FILE"`
+	Config   string       `help:"Settings file (default: atelier.yaml in the working directory, if it exists)." placeholder:"FILE"`
 	Settings kong.Plugins `embed:""`
 }
 
@@ -34,8 +34,8 @@ func doctorSettings(s config.Setting) bool {
 
 // Help returns the text above the flags of the command.
 func (*doctorCommand) Help() string {
-	return "Runs test programs in the real sandbox and reports PASS, REDUCED or FAIL for each mechanism, with evidence " +
-		"and a remedy. Exit codes: 0 all passed, 1 something is reduced, 2 something failed."
+	return "Run test programs in the real sandbox, and report PASS, REDUCED or FAIL for each mechanism, with evidence " +
+		"and a remedy. Exit codes: 0 if all mechanisms pass, 1 if one is reduced, 2 if one fails."
 }
 
 // exit is an error that only sets the exit code. A command returns it after it has printed its whole output.

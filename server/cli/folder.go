@@ -22,7 +22,7 @@ import (
 )
 
 type pullCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Dir   string `arg:"" help:"Folder of an agent, an empty folder, or a new one." type:"path"`
 	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 	asked
@@ -32,8 +32,8 @@ type pullCommand struct {
 func (*pullCommand) Help() string { return folderServer }
 
 // folderServer is the part of the help that explains the server in agent.yaml.
-const folderServer = "If no flag and no variable names a server, the member server of agent.yaml does. " +
-	"It is used only if a profile of yours has the same server, so that a folder of somebody else cannot receive your token."
+const folderServer = "If neither a flag nor a variable sets the server, the field server of agent.yaml is used. " +
+	"It applies only if one of your profiles has the same server, so that a folder from somebody else cannot send your token elsewhere."
 
 // synced is the JSON output of pull and push.
 type synced struct {
@@ -180,10 +180,10 @@ type pushCommand struct {
 
 // Help returns the text above the flags.
 func (*pushCommand) Help() string {
-	return "Names that start with a dot are skipped: they are not part of an agent. Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
+	return "Files whose names start with a dot are skipped. Pull and push record the revision of the draft in " + baseFile + ". If the draft was saved since then, push prints the changes of both sides " +
 		"by file, saves nothing and exits with 5. Then pull the draft into another folder and merge, or use --force. " +
 		"Without " + baseFile + ", push -y does not overwrite the draft of an existing agent. " +
-		"`atelier history` lists and restores replaced drafts. Exit codes: 0 saved or no differences, 1 failed, 2 wrong usage, 3 refused, 4 no access to the server, 5 stale.\n\n" + folderServer
+		"`atelier history` lists and restores replaced drafts. Exit codes: 0 the draft is saved or has no differences, 1 failed, 2 wrong usage, 3 refused, 4 no access to the server, 5 the draft was saved since the pull.\n\n" + folderServer
 }
 
 func (c *pushCommand) run(ctx context.Context, p Process) (err error) {

@@ -19,8 +19,8 @@ type gcCommand struct {
 
 // Help returns the text above the flags.
 func (*gcCommand) Help() string {
-	return "Removes, in the workspace: ended tasks, rejected and expired overlays, files of projects that nothing names, saves in the history of drafts except the newest and those with a label, and packages that nothing uses. In the workspace default also: the blobs of large versions that no version has. " +
-		"The server does it and may go on working."
+	return "Removes data of the workspace: ended tasks, rejected and expired overlays, unreferenced files of projects, old saves of drafts without a label, and unused packages. In the workspace default it also removes unreferenced files of large versions. " +
+		"The server can continue to run."
 }
 
 // wholeHours converts an age to hours. It rounds up, so that no younger data is removed. However, an age of less than

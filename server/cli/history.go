@@ -15,12 +15,12 @@ import (
 type historyCommand struct {
 	List    historyList    `cmd:"" default:"withargs" help:"List the saves of an agent's draft, newest first."`
 	Show    historyShow    `cmd:"" help:"Show the differences between a save and the draft."`
-	Label   historyLabel   `cmd:"" help:"Label a save. Labelled saves are kept when they are older than the last 50."`
-	Restore historyRestore `cmd:"" help:"Save an earlier save as the draft again. The current draft stays in the history."`
+	Label   historyLabel   `cmd:"" help:"Label a save. Only the last 50 saves and the labelled saves are kept."`
+	Restore historyRestore `cmd:"" help:"Restore an earlier save as the draft. The current draft stays in the history."`
 }
 
 type historyList struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Limit int    `help:"Maximum number of saves." default:"50"`
 	asked
 }
@@ -48,7 +48,7 @@ func (c *historyList) run(ctx context.Context, p Process) error {
 }
 
 type historyShow struct {
-	Agent    string `arg:"" help:"Name or ID."`
+	Agent    string `arg:"" help:"Name or ID of the agent."`
 	Revision int64  `arg:"" help:"Revision number of the saved draft, as atelier history list shows it."`
 	asked
 }
@@ -95,7 +95,7 @@ func folderOf(agent wireAgent) (map[string]registry.File, error) {
 }
 
 type historyLabel struct {
-	Agent    string `arg:"" help:"Name or ID."`
+	Agent    string `arg:"" help:"Name or ID of the agent."`
 	Revision int64  `arg:"" help:"Revision number of the saved draft, as atelier history list shows it."`
 	Label    string `arg:"" optional:"" help:"New label. Without it the label is removed."`
 	asked
@@ -106,7 +106,7 @@ func (c *historyLabel) run(ctx context.Context, p Process) error {
 }
 
 type historyRestore struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Save  int64  `arg:"" name:"revision" help:"Revision number of the saved draft, as atelier history list shows it."`
 	asked
 }

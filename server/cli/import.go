@@ -22,8 +22,8 @@ type importCommand struct {
 
 // Help returns the text above the flags.
 func (*importCommand) Help() string {
-	return "Creates an agent with the name, the description and the schemas of a tool: a function of OpenAI, or a tool of LangChain, MCP or Anthropic. " +
-		"Its program is a stub. Prints the name of the agent on stdout. Agents with their versions come from an archive: atelier archive import."
+	return "The agent has the name, the description and the schemas of the tool. " +
+		"Its program is a stub. The command prints the name of the agent on stdout. To import agents with their versions, use `atelier archive import`."
 }
 
 func (c *importCommand) run(ctx context.Context, p Process) (err error) {

@@ -35,7 +35,7 @@ func inferSettings(s config.Setting) bool {
 
 // Help returns the text above the flags.
 func (*inferCommand) Help() string {
-	return "Prints inputSchema, outputSchema, source and notes as JSON on stdout, and the notes on stderr. The types are read in the sandbox of this machine, without a server, except with --from-runs. " +
+	return "The command prints inputSchema, outputSchema, source and notes as JSON on stdout, and the notes on stderr. It reads the types in the sandbox of this machine, without a server, except with --from-runs. " +
 		"Exit codes: 0 if the schemas were inferred, 1 if the program cannot be loaded or described."
 }
 

@@ -16,7 +16,7 @@ type inviteCommand struct {
 
 type inviteCreate struct {
 	Role    string        `arg:"" help:"Role: viewer, developer, approver or administrator."`
-	For     string        `field:"note" help:"Note on who the invitation is for."`
+	For     string        `field:"note" help:"Note with the name of the invited person."`
 	Expires time.Duration `field:"expiresAt" help:"Time until the invitation expires, at most 720h (default: one week)." placeholder:"DURATION"`
 	asked
 }
@@ -58,7 +58,7 @@ func (c *inviteList) run(ctx context.Context, p Process) error {
 }
 
 type inviteRevoke struct {
-	ID string `arg:"" help:"ID from the list."`
+	ID string `arg:"" help:"ID of the invitation, from atelier invite list."`
 	asked
 }
 

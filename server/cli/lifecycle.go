@@ -10,7 +10,7 @@ import (
 )
 
 type copyCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Name  string `arg:"" help:"Name of the copy."`
 	seen
 	asked
@@ -32,7 +32,7 @@ func named(p Process) func(json.RawMessage) error {
 }
 
 type renameCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Name  string `arg:"" help:"New name. The old name keeps working if the agent has a version."`
 	asked
 }
@@ -42,8 +42,8 @@ func (c *renameCommand) run(ctx context.Context, p Process) error {
 }
 
 type redraftCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
-	From  string `arg:"" optional:"" default:"latest" help:"Version, range or digest. latest discards all edits since then."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
+	From  string `arg:"" optional:"" default:"latest" help:"Version, range or digest, for example 1.0.0. latest discards all edits since the last publication."`
 	asked
 }
 
@@ -69,7 +69,7 @@ func (c *redraftCommand) run(ctx context.Context, p Process) error {
 }
 
 type deleteCommand struct {
-	Agent   string `arg:"" help:"Name or ID."`
+	Agent   string `arg:"" help:"Name or ID of the agent."`
 	Force   bool   `help:"Delete even if others reference the agent. Requires --comment."`
 	Comment string `help:"Reason for the deletion, stored with the deleted agent." placeholder:"TEXT"`
 	asked
@@ -96,7 +96,7 @@ func (c *deleteCommand) run(ctx context.Context, p Process) error {
 }
 
 type restoreCommand struct {
-	Agent string `arg:"" help:"Name or ID. atelier agents --state deleted lists deleted agents."`
+	Agent string `arg:"" help:"Name or ID of the agent. The command atelier agents --state=deleted lists deleted agents."`
 	asked
 }
 

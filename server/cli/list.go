@@ -34,7 +34,7 @@ func all[T any](ctx context.Context, c *client, path string, query url.Values, l
 
 type agentsCommand struct {
 	Query     string        `arg:"" optional:"" help:"Search text in name, title, description or tags."`
-	Code      bool          `help:"Search the drafts' code too."`
+	Code      bool          `help:"Search the code of drafts, too."`
 	State     string        `help:"Only agents in this state: draft (never published), published or deleted." placeholder:"STATE"`
 	Tag       string        `help:"Only agents with this tag." placeholder:"TAG"`
 	UnusedFor time.Duration `field:"unusedSince" help:"Only agents that were not run for this time, for example 720h." placeholder:"DURATION"`
@@ -80,7 +80,7 @@ func latest(version string, deprecated bool) string {
 }
 
 type versionsCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	asked
 }
 

@@ -16,7 +16,7 @@ type manCommand struct {
 
 // Help returns the text above the flags.
 func (*manCommand) Help() string {
-	return "Pages are made from the same texts as --help. Install them with: atelier man /usr/local/share/man/man1"
+	return "The pages contain the same texts as --help. Install them with `atelier man /usr/local/share/man/man1`."
 }
 
 func (c *manCommand) run(_ context.Context, p Process) error {

@@ -19,8 +19,8 @@ import (
 
 // materialized contains the arguments of the commands that write an overlay to a folder or read it back.
 type materialized struct {
-	Dir      string `arg:"" help:"Folder. To write, it must be new or empty." placeholder:"DIR"`
-	ReadBack bool   `help:"Replace the changes by those of the folder. Files that are gone are deleted. Links are refused, and .git is left out."`
+	Dir      string `arg:"" help:"Folder for the files. It must be new or empty, except with --read-back." placeholder:"DIR"`
+	ReadBack bool   `help:"Replace the proposed changes with those in the folder. Files that are missing in the folder are deleted. Symbolic links are refused, and .git is ignored."`
 	asked
 }
 
@@ -116,7 +116,7 @@ func refuseLinks(dir string) error {
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
 		case !entry.IsDir() && !entry.Type().IsRegular():
-			return misusedf("%s is a link or a device; replace it by a file", lines(name))
+			return misusedf("%s is a link or a device; replace it with a file", lines(name))
 		}
 		return nil
 	})

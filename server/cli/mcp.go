@@ -16,7 +16,7 @@ import (
 )
 
 type mcpCommand struct {
-	Reference string `arg:"" optional:"" help:"Offer one version only, such as weather@1.2.0 or weather@^1. Default: the newest version of each agent." placeholder:"REF"`
+	Reference string `arg:"" optional:"" help:"Version to offer, such as weather@1.2.0 or weather@^1 (default: the newest version of each agent)." placeholder:"REF"`
 	Set       string `help:"Offer the versions of a tool set." placeholder:"NAME"`
 	CodeMode  bool   `help:"Offer the tools search_tools and run_code instead of one tool per version."`
 	remote
@@ -27,7 +27,7 @@ func (c *mcpCommand) run(ctx context.Context, p Process) (err error) {
 	path := mcpapi.Path
 	switch {
 	case c.Reference != "" && c.Set != "":
-		return misusedf("give a reference or --set, not both")
+		return misusedf("use either a reference or --set, not both")
 	case c.Reference != "":
 		path += "/" + c.Reference
 	case c.Set != "":

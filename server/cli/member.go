@@ -37,7 +37,7 @@ func (c *memberList) run(ctx context.Context, p Process) error {
 }
 
 type memberRole struct {
-	Name string `arg:"" help:"Sign-in name or ID."`
+	Name string `arg:"" help:"Sign-in name or ID of the member."`
 	Role string `arg:"" help:"Role: viewer, developer, approver or administrator."`
 	asked
 }
@@ -53,7 +53,7 @@ func (c *memberRole) run(ctx context.Context, p Process) error {
 }
 
 type memberRemove struct {
-	Name string `arg:"" help:"Sign-in name or ID."`
+	Name string `arg:"" help:"Sign-in name or ID of the member."`
 	asked
 }
 

@@ -11,8 +11,8 @@ import (
 // database contains the flags of commands that open the database directly instead of using a server.
 type database struct {
 	Data     string `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`
-	Database string `help:"Database: sqlite:PATH or postgres://… (ATELIER_DATABASE_URL)." placeholder:"URL"`
-	Config   string `help:"Settings file." placeholder:"FILE"`
+	Database string `help:"Database: sqlite:PATH or postgres://… (ATELIER_DATABASE_URL; default: SQLite in the data directory)." placeholder:"URL"`
+	Config   string `help:"Settings file (default: atelier.yaml in the working directory, if it exists)." placeholder:"FILE"`
 }
 
 func (d database) flags() map[string]string {

@@ -15,7 +15,7 @@ import (
 
 type packagesCommand struct {
 	List    packagesList    `cmd:"" help:"List the installed packages of the workspace."`
-	Resolve packagesResolve `cmd:"" help:"Show the exact packages of a draft, and how they differ from the latest version."`
+	Resolve packagesResolve `cmd:"" help:"Show the exact package versions of a draft, and how they differ from the latest version of the agent."`
 	GC      packagesGC      `cmd:"" name:"gc" help:"Remove packages that no version uses and that no draft used recently (see --unused)."`
 }
 
@@ -42,7 +42,7 @@ func (c *packagesList) run(ctx context.Context, p Process) error {
 }
 
 type packagesResolve struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	Renew bool   `help:"Resolve again and replace the exact packages of the draft."`
 	asked
 }
@@ -98,8 +98,8 @@ func (c *packagesGC) run(ctx context.Context, p Process) error {
 }
 
 type sbomCommand struct {
-	Agent   string `arg:"" help:"Name or ID."`
-	Version string `arg:"" optional:"" default:"latest" help:"Version: 1.2.0, ^1, latest or sha256:…."`
+	Agent   string `arg:"" help:"Name or ID of the agent."`
+	Version string `arg:"" optional:"" default:"latest" help:"Version, such as 1.2.0, ^1, latest or sha256:…."`
 	asked
 }
 

@@ -11,14 +11,14 @@ import (
 )
 
 type pinsCommand struct {
-	Of   pinsOfCommand   `cmd:"" help:"List the owners of pins on an agent."`
+	Of   pinsOfCommand   `cmd:"" help:"List the owners that have pins on an agent."`
 	By   pinsByCommand   `cmd:"" help:"List the pins of an owner."`
-	Put  pinsPutCommand  `cmd:"" help:"Set all pins of an owner. Pinned agents are protected against deletion."`
+	Put  pinsPutCommand  `cmd:"" help:"Replace all pins of an owner. Pinned agents can be deleted only with --force."`
 	Drop pinsDropCommand `cmd:"" help:"Remove all of an owner's pins."`
 }
 
 type pinsOfCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	asked
 }
 

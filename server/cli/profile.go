@@ -58,15 +58,15 @@ func (c *profileList) run(_ context.Context, p Process) error {
 type profileSet struct {
 	Name      string  `arg:"" help:"Name of the profile."`
 	Server    string  `help:"Address of the server." placeholder:"URL"`
-	TokenFrom string  `help:"Where the token comes from: - reads it from stdin and stores it, file:PATH and env:NAME are read whenever a command needs it." placeholder:"SOURCE"`
-	Workspace *string `help:"Workspace of the commands (default: the token's workspace)." placeholder:"NAME"`
-	Use       bool    `help:"Use the profile from now on."`
+	TokenFrom string  `help:"Source of the token. - reads it from stdin once and stores it. file:PATH and env:NAME are read each time a command needs the token." placeholder:"SOURCE"`
+	Workspace *string `help:"Workspace that commands act in (default: the token's workspace)." placeholder:"NAME"`
+	Use       bool    `help:"Make the profile the default."`
 	printed
 }
 
 // Help returns the text above the flags.
 func (*profileSet) Help() string {
-	return "Profiles are stored in ~/.config/atelier/profiles.yaml, which only you may read. What is not given stays, except that another server removes the token: a token is sent only to the server that it was given for."
+	return "Profiles are stored in ~/.config/atelier/profiles.yaml, which only you can read. Values that are not given stay the same. But a new server removes the token, because a token is sent only to the server that it was set for."
 }
 
 var (
@@ -164,7 +164,7 @@ func (c *profileUse) run(_ context.Context, p Process) error {
 		if err := all.write(p); err != nil {
 			return err
 		}
-		return c.result(p, nil, func() error { return p.say("no profile is used from now on") })
+		return c.result(p, nil, func() error { return p.say("no profile is the default any more") })
 	}
 	one, err := all.named(c.Name)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *profileUse) run(_ context.Context, p Process) error {
 	if err := all.write(p); err != nil {
 		return err
 	}
-	return c.result(p, all.shown(c.Name), func() error { return p.say("commands use %s from now on", one.Server) })
+	return c.result(p, all.shown(c.Name), func() error { return p.say("%s is now the default profile", one.Server) })
 }
 
 type profileRemove struct {

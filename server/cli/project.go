@@ -86,11 +86,11 @@ func (c *projectShowCommand) run(ctx context.Context, p Process) error {
 
 type projectImportCommand struct {
 	projectName
-	From        string `arg:"" help:"Folder, archive that ends in .tar, .tar.gz, .tgz or .zip, git bundle that ends in .bundle, or - for an archive from stdin. Links and folders .git are left out." type:"existingpath"`
+	From        string `arg:"" help:"Folder, archive that ends in .tar, .tar.gz, .tgz or .zip, git bundle that ends in .bundle, or - for an archive from stdin. Symbolic links and .git folders are skipped." type:"existingpath"`
 	Type        string `help:"Type of the archive from stdin: ${enum}." enum:"tar.gz,tar,zip,bundle" default:"tar.gz"`
 	Description string `help:"Description of a new project." placeholder:"TEXT"`
 	Summary     string `help:"Summary of the change (default: Import, or Import of the commit of a bundle)." placeholder:"TEXT"`
-	Strip       bool   `help:"Remove the top folder from all paths, if all files are in one. Archives of repositories have such a folder."`
+	Strip       bool   `help:"Remove the top folder from all paths if it contains all files, as in archives of repositories."`
 	asked
 }
 
@@ -121,7 +121,7 @@ func printImport(p Process) func(json.RawMessage) error {
 			return err
 		}
 		for _, name := range report.Skipped {
-			if err := p.say("left out %s", lines(name)); err != nil {
+			if err := p.say("skipped %s", lines(name)); err != nil {
 				return err
 			}
 		}
@@ -304,7 +304,7 @@ func (c *decided) decide(ctx context.Context, p Process, action, summary string)
 
 type projectAcceptCommand struct {
 	decided
-	Summary string `help:"Summary of the change (default: the program's own)." placeholder:"TEXT"`
+	Summary string `help:"Summary of the change (default: the summary that the program wrote)." placeholder:"TEXT"`
 }
 
 func (c *projectAcceptCommand) run(ctx context.Context, p Process) error {

@@ -15,14 +15,14 @@ import (
 )
 
 type publishCommand struct {
-	Agent             string `arg:"" help:"Name or ID."`
+	Agent             string `arg:"" help:"Name or ID of the agent."`
 	Version           string `arg:"" optional:"" help:"Version number (default: the number suggested from the changes)."`
 	Changelog         string `help:"Description of the changes for callers." placeholder:"TEXT"`
-	Force             bool   `help:"Accept a smaller number than suggested. Requires --comment."`
+	Force             bool   `help:"Accept a smaller version number than suggested. Requires --comment."`
 	Comment           string `help:"Reason for --force or --accept-regressions. It is stored with the version." placeholder:"TEXT"`
-	AcceptRegressions bool   `help:"Publish a major version although tests or recorded inputs fail. Requires --comment."`
+	AcceptRegressions bool   `help:"Publish a major version even if tests or recorded inputs fail. Requires --comment."`
 	IfChanged         bool   `help:"If the draft has no changes since the previous version, print that version and exit with 0."`
-	Replay            int    `help:"Publish only if the draft gives the same answers to this many recorded inputs, 1 to 100." placeholder:"N"`
+	Replay            int    `help:"Publish only if the draft returns the same outputs for this many recorded inputs, 1 to 100." placeholder:"N"`
 	seen
 	asked
 }
@@ -97,8 +97,8 @@ func warn(p Process, warnings []fault.Detail) error {
 
 type deprecateCommand struct {
 	Reference string `arg:"" help:"Version, for example weather@1.0.0." placeholder:"REF"`
-	Reason    string `help:"Reason for callers." placeholder:"TEXT"`
-	Successor string `help:"Reference to use instead (default: the latest other version)." placeholder:"REF"`
+	Reason    string `help:"Reason for the deprecation, shown to callers." placeholder:"TEXT"`
+	Successor string `help:"Version that callers should use instead, for example weather@2.0.0 (default: the latest other version)." placeholder:"REF"`
 	Undo      bool   `help:"Remove the deprecation."`
 	asked
 }
@@ -109,7 +109,7 @@ func (c *deprecateCommand) run(ctx context.Context, p Process) error {
 		return misused{err}
 	}
 	if ref.Version == "" {
-		return misusedf("the reference must name a version, for example %s@1.0.0", ref.Agent)
+		return misusedf("the reference must contain a version, for example %s@1.0.0", ref.Agent)
 	}
 	if c.Undo && (c.Reason != "" || c.Successor != "") {
 		return misusedf("--undo cannot be combined with --reason or --successor")

@@ -16,7 +16,7 @@ type quotasCommand struct {
 }
 
 type quotasShow struct {
-	Workspace string `arg:"" optional:"" help:"Name or ID (default: the token's workspace)."`
+	Workspace string `arg:"" optional:"" help:"Name or ID of the workspace (default: the token's workspace)."`
 	asked
 }
 
@@ -29,7 +29,7 @@ func (c *quotasShow) run(ctx context.Context, p Process) error {
 }
 
 type quotasSet struct {
-	Workspace        string `arg:"" help:"Name or ID."`
+	Workspace        string `arg:"" help:"Name or ID of the workspace."`
 	ConcurrentRuns   *int64 `help:"Maximum concurrent runs. 0 means no limit." placeholder:"N"`
 	RunsPerDay       *int64 `help:"Maximum runs per day." placeholder:"N"`
 	CPUSecondsPerDay *int64 `name:"cpu-seconds-per-day" help:"Maximum CPU time per day, in seconds." placeholder:"SECONDS"`

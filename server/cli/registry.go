@@ -96,7 +96,7 @@ func idInRegistry(ctx context.Context, server *client, wanted string) (string, e
 }
 
 type registryListCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	asked
 }
 
@@ -105,7 +105,7 @@ func (c *registryListCommand) run(ctx context.Context, p Process) error {
 }
 
 type registryUnlistCommand struct {
-	Agent string `arg:"" help:"Name or ID."`
+	Agent string `arg:"" help:"Name or ID of the agent."`
 	asked
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 type replayCommand struct {
-	Agent   string `arg:"" help:"Name or ID."`
+	Agent   string `arg:"" help:"Name or ID of the agent."`
 	Against string `field:"version" help:"Version whose recorded inputs are used." default:"latest" placeholder:"VERSION"`
 	Runs    int    `help:"Number of inputs, 1 to 100." default:"20"`
 	seen
@@ -31,9 +31,9 @@ func (c *replayCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		if n := report.Counts["changed"] + report.Counts["fails"] + report.Counts["refused"]; n > 0 {
-			return fmt.Errorf("the draft answers %d of %d recorded inputs of %s differently", n, len(report.Items), report.Version)
+			return fmt.Errorf("the draft returns different outputs for %d of %d recorded inputs of %s", n, len(report.Items), report.Version)
 		}
-		return p.say("the draft gives the same answers to %d recorded inputs of %s", len(report.Items), report.Version)
+		return p.say("the draft returns the same outputs for %d recorded inputs of %s", len(report.Items), report.Version)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 type routerCommand struct {
-	Show    routerShow    `cmd:"" default:"withargs" help:"Show the table that chooses the runtimes of runs."`
-	Explain routerExplain `cmd:"" help:"Show where a call would run, and why. Nothing runs."`
+	Show    routerShow    `cmd:"" default:"withargs" help:"Show the routing table, which chooses the runtime of each run."`
+	Explain routerExplain `cmd:"" help:"Show which runtime a call would use, and why. Nothing is executed."`
 }
 
 type routerShow struct{ asked }
@@ -48,8 +48,8 @@ func (c *routerShow) run(ctx context.Context, p Process) error {
 type hinted struct {
 	ExpectedMs int64  `name:"expected-ms" help:"Time that the run is expected to take, in milliseconds (default: the median of the version's runs)." placeholder:"MS"`
 	LongJob    bool   `name:"long-job" help:"Mark the run as a long job, so that the router prefers a runtime for long jobs."`
-	Isolation  string `enum:"strict,remote," default:"" help:"strict: a new process. remote: another machine." placeholder:"strict|remote"`
-	GPU        bool   `name:"gpu" help:"The program needs a GPU."`
+	Isolation  string `enum:"strict,remote," default:"" help:"Isolation of the run: strict (a new process) or remote (another machine)." placeholder:"strict|remote"`
+	GPU        bool   `name:"gpu" help:"Mark the program as one that needs a GPU."`
 }
 
 // hints returns the hints that the flags set, or nil if they set none.

@@ -15,8 +15,8 @@ import (
 type runCommand struct {
 	Target string   `arg:"" help:"File (main.ts), folder with agent.yaml, or reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
 	Input  string   `field:"-" help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
-	Allow  []string `help:"Grant a host to the program of a file or folder, in addition to those in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
-	NoWait bool     `name:"no-wait" help:"If a person must approve the run first, exit with 3 at once."`
+	Allow  []string `help:"Host that the program of a file or folder may reach, in addition to the hosts in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
+	NoWait bool     `name:"no-wait" help:"Do not wait for an approval: if a person must approve the run first, exit with 3 at once."`
 	Quiet  bool     `short:"q" help:"Print only the output and errors."`
 	hinted
 	seen
@@ -25,10 +25,10 @@ type runCommand struct {
 
 // Help returns the text above the flags.
 func (*runCommand) Help() string {
-	return "Prints the output as JSON on stdout, or with --json the whole result. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
-		"program succeeded, 1 if it failed, 3 if the server refused the run, or with --no-wait if a person must approve it first.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
+	return "The output is printed as JSON on stdout; with --json, the whole result. Messages and logs of the program are printed on stderr. Exit codes: 0 if the " +
+		"program succeeded, 1 if it failed, 3 if the server refused the run, or with --no-wait if a person must approve it first.\n\nFiles and folders run in the sandbox of this machine, without a server. Before the run, only a short test of the sandbox is made; " +
 		"run `atelier doctor` for a full test. " +
-		"A reference runs on the server given by --server, else on the server that uses the data directory, else in this process with its database."
+		"A reference runs on the server of --server, else on the running server of the data directory. If there is none, it runs in this process, with the database of the data directory."
 }
 
 func (c *runCommand) run(ctx context.Context, p Process) error {
@@ -92,7 +92,7 @@ func referenceOf(text string) (registry.Reference, error) {
 		return ref, misused{fmt.Errorf("%s: %s", text, sentence(err))}
 	}
 	if ref.Version == "" {
-		return ref, misusedf("the reference must name a version: %s@latest, %s@1.0.0, %s@^1 or %s@draft", text, text, text, text)
+		return ref, misusedf("the reference must contain a version: %s@latest, %s@1.0.0, %s@^1 or %s@draft", text, text, text, text)
 	}
 	return ref, nil
 }

@@ -52,7 +52,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 				return exit{waits}
 			}
 			if err := awaitApproval(ctx, server, accepted.RunID); err != nil {
-				return fmt.Errorf("%w; the run %s still waits, see its state with `atelier runs`", err, accepted.RunID)
+				return fmt.Errorf("%w; the run %s still waits; show its state with `atelier runs`", err, accepted.RunID)
 			}
 		}
 		follow := context.WithoutCancel(ctx)
@@ -86,7 +86,7 @@ func recorded(ctx context.Context, server *client, id string, out *console, brok
 		return fmt.Errorf("read the server's answer: %w", err)
 	}
 	if !run.Status.Final() {
-		return errors.Join(broken, fmt.Errorf("the connection closed while the run %s was %s; see its state with `atelier runs`", id, run.Status))
+		return errors.Join(broken, fmt.Errorf("the connection closed while the run %s was %s; show its state with `atelier runs`", id, run.Status))
 	}
 	_, err := out.show(runtimes.Event{Kind: runtimes.KindResult, Data: record})
 	return err

@@ -43,8 +43,8 @@ func (o ofAgent) path(name string) string {
 
 type secretsSet struct {
 	Name   string `arg:"" help:"Name of the secret, as versions declare it."`
-	From   string `arg:"" optional:"" name:"-" help:"- reads the value from stdin, even from a terminal. A value on the command line is refused, because other users can see it."`
-	Host   string `help:"Send the secret only to this host, as a header. Programs cannot read it." placeholder:"HOST:PORT"`
+	From   string `arg:"" optional:"" name:"-" help:"Write - to read the value from stdin, even on a terminal. Values on the command line are refused, because other users can see them."`
+	Host   string `help:"Host that receives the secret in a header, for example api.example.com:443. Programs cannot read the secret." placeholder:"HOST:PORT"`
 	Header string `help:"Name of the header." placeholder:"NAME"`
 	Format string `help:"Value of the header, for example: Bearer {value}." placeholder:"TEXT"`
 	ofAgent
@@ -54,7 +54,7 @@ type secretsSet struct {
 func (c *secretsSet) run(ctx context.Context, p Process) error {
 	switch {
 	case c.From != "" && c.From != "-":
-		return misusedf("do not give the value on the command line, where other users and the shell history can see it; pipe it in, or omit it to be prompted")
+		return misusedf("do not write the value on the command line, because other users and the shell history can see it; pipe it to stdin, or omit it to enter it at a prompt")
 	case (c.Host == "") != (c.Header == "") || c.Host == "" && c.Format != "":
 		return misusedf("--host and --header must be set together; --format requires both")
 	}
@@ -158,7 +158,7 @@ type secretsRotateKey struct {
 
 // Help returns the text above the flags.
 func (*secretsRotateKey) Help() string {
-	return "Adds a new key to the key file, encrypts all secrets with it in one transaction, and removes the old keys. " +
+	return "The command adds a new key to the key file, encrypts all secrets with it in one transaction, and removes the old keys. " +
 		"If you use ATELIER_SECRETS_KEY: put the new key before the old one, run this command, then remove the old key."
 }
 

@@ -7,7 +7,7 @@ import (
 
 // seen is embedded in every command that acts on a draft. It adds the flag --revision.
 type seen struct {
-	Revision int64 `help:"Revision of the draft that you last read. The command is refused if the draft has changed since (default: the current draft)." placeholder:"N"`
+	Revision int64 `help:"Revision of the draft that you last read. The command fails if the draft has changed since then (default: the current revision)." placeholder:"N"`
 }
 
 // in adds the revision to the JSON body of a request.

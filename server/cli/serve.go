@@ -34,7 +34,7 @@ const ownMemory = 256 << 20
 // Help returns the text above the flags.
 func (*serveCommand) Help() string {
 	return "Each setting is a flag, an environment variable and a key of atelier.yaml (logLevel for --log-level). A flag overrides a " +
-		"variable, and a variable overrides the file. OTEL_EXPORTER_OTLP_* variables send traces to a collector."
+		"variable, and a variable overrides the file. The variables OTEL_EXPORTER_OTLP_* set a collector for traces."
 }
 
 func (c *serveCommand) run(ctx context.Context, p Process) (err error) {

@@ -81,7 +81,7 @@ func printSkills(p Process, found []json.RawMessage) error {
 }
 
 type skillsInstall struct {
-	From string `arg:"" help:"Folder, FILE.tar.gz, - for a .tar.gz file from stdin, URL or name."`
+	From string `arg:"" help:"Source: a folder, a .tar.gz file, its URL, - for a .tar.gz file on stdin, or the name of an installed skill."`
 	asked
 }
 
@@ -144,7 +144,7 @@ func (c *skillsInstall) body(p Process) (any, map[string]string, error) {
 }
 
 type skillsUninstall struct {
-	Name  string `arg:""`
+	Name  string `arg:"" help:"Name of the skill."`
 	Force bool   `help:"Uninstall even if others reference a version."`
 	asked
 }
@@ -157,7 +157,7 @@ type skillsPromote struct {
 	Name      string `arg:""`
 	Number    string `name:"as" field:"version" help:"Version number (default: the number suggested from the changes)." placeholder:"VERSION"`
 	Changelog string `help:"Description of the changes."`
-	Comment   string `help:"Reason for a smaller number than suggested."`
+	Comment   string `help:"Reason for a smaller version number than suggested."`
 	asked
 }
 

@@ -23,8 +23,8 @@ type taskCommand struct {
 	Materialize taskMaterializeCommand `cmd:"" help:"Write the files of a task to a folder, or read the changed folder back."`
 	Accept      taskAcceptCommand      `cmd:"" help:"Apply the changes of a task: all of its files or some."`
 	Reject      taskRejectCommand      `cmd:"" help:"Reject the changes of a task: all of its files or some."`
-	Cancel      taskCancelCommand      `cmd:"" help:"End a task that has no changes yet."`
-	Retry       taskRetryCommand       `cmd:"" help:"Try a task again. Changes that wait are rejected."`
+	Cancel      taskCancelCommand      `cmd:"" help:"Cancel a task that has not proposed changes yet."`
+	Retry       taskRetryCommand       `cmd:"" help:"Run a task again. Its undecided changes are rejected."`
 }
 
 func taskPath(id string, more ...string) string {
@@ -41,14 +41,14 @@ type taskSubmitCommand struct {
 	Language  string `help:"Language of that program: python, javascript, typescript or bash (default: python)." placeholder:"NAME"`
 	Project   string `help:"Project to change (default: the agent's own)." placeholder:"NAME"`
 	Input     string `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
-	Title     string `help:"Title (default: agent and project, or the first line of the description)." placeholder:"TEXT"`
-	Priority  int    `help:"Priority from 0 to 9. One step is worth ten minutes of waiting." default:"5" placeholder:"N"`
+	Title     string `help:"Title of the task (default: agent and project, or the first line of the description)." placeholder:"TEXT"`
+	Priority  int    `help:"Priority from 0 to 9; higher starts first. One step counts as much as ten minutes of waiting." default:"5" placeholder:"N"`
 	asked
 }
 
 func (c *taskSubmitCommand) run(ctx context.Context, p Process) error {
 	if (c.Reference == "") == (c.Describe == "") {
-		return misusedf("name an agent, or describe the change with --describe")
+		return misusedf("set an agent, or describe the change with --describe")
 	}
 	input, err := inputOf(c.Input, p.Stdin)
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *taskDecision) decide(ctx context.Context, p Process, action, summary st
 
 type taskAcceptCommand struct {
 	taskDecision
-	Summary string `help:"Summary of the change (default: the program's own)." placeholder:"TEXT"`
+	Summary string `help:"Summary of the change (default: the summary that the program wrote)." placeholder:"TEXT"`
 }
 
 func (c *taskAcceptCommand) run(ctx context.Context, p Process) error {
@@ -233,7 +233,7 @@ func (c *taskCancelCommand) run(ctx context.Context, p Process) error {
 
 type taskRetryCommand struct {
 	taskID
-	Feedback string `help:"Comment on the last attempt. An agent gets it as the input property named feedback; for a described task, the language model reads it." placeholder:"TEXT"`
+	Feedback string `help:"Comment on the last attempt. An agent receives it as the input property feedback. For a described task, the language model receives it." placeholder:"TEXT"`
 	asked
 }
 

@@ -26,8 +26,8 @@ import (
 
 type testCommand struct {
 	Target string   `arg:"" help:"Folder with agent.yaml and tests.yaml, or reference (weather for its draft, weather@1.0.0)." placeholder:"DIR|REF"`
-	Only   []string `field:"names" help:"Run the test with this name. Repeatable." placeholder:"NAME"`
-	JUnit  string   `name:"junit" help:"Write the results as JUnit XML too, to a file or with - to stdout." placeholder:"FILE|-"`
+	Only   []string `field:"names" help:"Run only the test with this name. Repeatable." placeholder:"NAME"`
+	JUnit  string   `name:"junit" help:"Also write the results as JUnit XML to a file, or to stdout with -." placeholder:"FILE|-"`
 	Watch  bool     `help:"Run the tests again whenever a file of the folder changes, until interrupted."`
 	seen
 	asked
@@ -35,9 +35,9 @@ type testCommand struct {
 
 // Help returns the text above the flags.
 func (*testCommand) Help() string {
-	return "Runs the tests and prints each result, with the differences of those that fail. Exit codes: 0 if all tests passed, 1 if a test failed or there is none, 2 wrong usage, 3 if the folder is not valid.\n\n" +
-		"The tests of a folder run in the sandbox of this machine, without a server. The tests of a reference run on the server given by --server, " +
-		"else on the server that uses the data directory, else in this process with its database."
+	return "Each result is printed, with the differences of failed tests. Exit codes: 0 if all tests passed, 1 if a test failed or there is none, 2 wrong usage, 3 if the folder is not valid.\n\n" +
+		"The tests of a folder run in the sandbox of this machine, without a server. The tests of a reference run on the server of --server, " +
+		"else on the running server of the data directory. If there is none, they run in this process, with the database of the data directory."
 }
 
 func (c *testCommand) run(ctx context.Context, p Process) error {

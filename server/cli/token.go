@@ -90,7 +90,7 @@ func (c *tokenList) run(ctx context.Context, p Process) error {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" help:"ID from the list."`
+	ID string `arg:"" help:"ID of the token, from atelier token list."`
 	asked
 }
 

@@ -15,8 +15,8 @@ type toolsetCommand struct {
 	List       toolsetListCommand       `cmd:"" help:"List tool sets."`
 	Show       toolsetShowCommand       `cmd:"" help:"Show the versions of a tool set."`
 	Put        toolsetPutCommand        `cmd:"" help:"Create or replace a tool set: several pinned versions under one name, for MCP clients."`
-	ServerJSON toolsetServerJSONCommand `cmd:"" name:"server-json" help:"Print the server.json of an MCP address, for a registry of MCP."`
-	Delete     toolsetDeleteCommand     `cmd:"" help:"Delete a tool set. The versions stay."`
+	ServerJSON toolsetServerJSONCommand `cmd:"" name:"server-json" help:"Print the server.json that describes an MCP address to an MCP registry."`
+	Delete     toolsetDeleteCommand     `cmd:"" help:"Delete a tool set. Its versions are kept."`
 }
 
 type toolsetListCommand struct{ asked }
@@ -51,7 +51,7 @@ func (c *toolsetShowCommand) run(ctx context.Context, p Process) error {
 type toolsetPutCommand struct {
 	Name        string   `arg:"" help:"Name of the tool set."`
 	References  []string `arg:"" help:"Versions to pin, such as weather@1.2.0 or weather@^1. Ranges are resolved now." placeholder:"REF"`
-	Title       string   `help:"Title for people." placeholder:"TEXT"`
+	Title       string   `help:"Title shown to people." placeholder:"TEXT"`
 	Description string   `help:"Description for people." placeholder:"TEXT"`
 	asked
 }

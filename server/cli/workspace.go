@@ -11,11 +11,11 @@ import (
 type workspaceCommand struct {
 	Create workspaceCreate `cmd:"" help:"Create a workspace. Invite people with a token of that workspace."`
 	List   workspaceList   `cmd:"" help:"List workspaces."`
-	Close  workspaceClose  `cmd:"" help:"Close a workspace. Its content and name are kept, but nobody can enter."`
+	Close  workspaceClose  `cmd:"" help:"Close a workspace. Its content and its name are kept, but nobody can use it."`
 }
 
 type workspaceCreate struct {
-	Name  string `arg:"" help:"Name, used in X-Workspace. It cannot be changed."`
+	Name  string `arg:"" help:"Name of the workspace, used in X-Workspace. It cannot be changed."`
 	Title string `help:"Display name (default: the name)."`
 	asked
 }
@@ -50,7 +50,7 @@ func (c *workspaceList) run(ctx context.Context, p Process) error {
 }
 
 type workspaceClose struct {
-	Name string `arg:"" help:"Name or ID."`
+	Name string `arg:"" help:"Name or ID of the workspace."`
 	asked
 }
 

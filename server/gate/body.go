@@ -68,7 +68,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, most int64) (body []byte, 
 	reservation := budget.Of(r.Context())
 	return body, jcs.Limits{Depth: maxDepth, Digits: maxDigits, Count: func(values int) error {
 		if values > maxValues {
-			return &fault.Error{Code: fault.BodyTooLarge, Message: "The body has more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
+			return &fault.Error{Code: fault.BodyTooLarge, Message: "The body has more than 1,000,000 JSON values and names. Send less data.", Extra: map[string]any{"maxValues": maxValues}}
 		}
 		if !reservation.Reserve(int64(len(body)), int64(values)) {
 			return busy()

@@ -27,7 +27,7 @@ func refused(text []byte, err error) error {
 			Details: []fault.Detail{{Line: line, Column: column, Message: "must have at most 256 levels"}}}
 	case bad.Reason == jcs.Syntax:
 		return &fault.Error{Code: fault.BadRequest, Message: "The body is not valid JSON.",
-			Details: []fault.Detail{{Line: line, Column: column, Message: "is not valid JSON from here on"}}}
+			Details: []fault.Detail{{Line: line, Column: column, Message: "is not valid JSON at this position"}}}
 	}
 	return &fault.Error{Code: fault.InvalidInput, Message: "The body is not valid.",
 		Details: []fault.Detail{{Pointer: bad.Pointer, Code: string(bad.Reason), Message: bad.Message}}}

@@ -12,7 +12,7 @@ func (g *Gate) checkMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodTrace || r.Method == http.MethodConnect {
 			w.Header().Set("Allow", Allow(g.Routes, r))
-			g.Refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "This server does not accept this method."))
+			g.Refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "This server does not support this HTTP method."))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -15,7 +15,7 @@ func (a *API) deleteAgent() {
 	}
 	add(a, endpoint{
 		id: "deleteAgent", method: http.MethodDelete, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Delete an agent",
-		about:  "Its name and version numbers are never reused. If a version is pinned, the answer is conflict with the pins, unless force is set.",
+		about:  "Its name and version numbers are never reused. If one of its versions is pinned, the answer is conflict with the list of pins, unless force is set.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

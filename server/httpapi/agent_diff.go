@@ -36,7 +36,7 @@ func (a *API) diffVersions() {
 	}
 	add(a, endpoint{
 		id: "diffVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/diff/{other}", tag: "versions", summary: "Compare a version with another",
-		about:    "As diffAgent, with both versions in the path.",
+		about:    "Works like diffAgent, with both versions in the path.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*diffAnswer, error) {
 		return a.diff(ctx, q.Agent, q.Version, q.Other, q.DraftMatchQuery)

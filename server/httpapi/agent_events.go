@@ -20,9 +20,9 @@ const slowest = 20 * time.Second
 func (a *API) followAgent() {
 	a.stream(endpoint{
 		id: "followAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}/events", tag: "agents", summary: "Follow an agent",
-		about: "Server-sent events, from whichever client the change comes. draft: {revision, savedAt, savedBy}, once at the start and at every save. " +
-			"version: {version}, at every publication. presence: {people: [{id, name, since}]}, who follows the agent, each person once. " +
-			"A comment every 15 seconds keeps the stream open. It ends when the agent is deleted, when the reader may no longer read it, and when the reader does not keep up.",
+		about: "Sends server-sent events about changes by all clients. draft: {revision, savedAt, savedBy}, once at the start and at every save. " +
+			"version: {version}, at every publication. presence: {people: [{id, name, since}]}, the people who follow the agent, each listed once. " +
+			"A comment every 15 seconds keeps the stream open. The stream ends when the agent is deleted, when the reader loses access to it, or when the reader is too slow.",
 		answers: map[string]*huma.Response{"200": {Description: "The events.",
 			Content: map[string]*huma.MediaType{"text/event-stream": {Example: "event: draft\ndata: {\"revision\":7,\"savedAt\":\"2026-11-26T09:00:00Z\",\"savedBy\":{\"id\":\"01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e\",\"name\":\"Grace\"}}\n\n"}}}},
 		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests, fault.ShuttingDown},

@@ -41,7 +41,7 @@ func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agen
 func (a *API) getAgent() {
 	add(a, endpoint{
 		id: "getAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Get an agent with its draft",
-		about:    "The answer has the draft with its files. Its ETag is the revision that the next save must match.",
+		about:    "Returns the draft with its files. The header ETag is the revision of the draft, which the next save must send in If-Match.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
 		agent, err := a.Agents.Get(ctx, actor(ctx), q.Agent)

@@ -10,7 +10,7 @@ import (
 
 // RedraftBody names the version that replaces the draft.
 type RedraftBody struct {
-	From string `json:"from" minLength:"1" maxLength:"256" doc:"Version to restore. latest discards all edits since then."`
+	From string `json:"from" minLength:"1" maxLength:"256" doc:"Version to restore. latest discards all edits since the last publication."`
 }
 
 func (a *API) redraftAgent() {
@@ -20,8 +20,8 @@ func (a *API) redraftAgent() {
 		Body RedraftBody
 	}
 	add(a, endpoint{
-		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Replace the draft by a version",
-		about:      "The draft that it replaces stays in the history.",
+		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Replace the draft with a version",
+		about:      "The replaced draft stays in the history.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen()
@@ -46,7 +46,7 @@ func (a *API) copyAgent() {
 	}
 	add(a, endpoint{
 		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Copy an agent's draft to a new agent",
-		about:  "The copy is another agent: it has the draft and the description, and no versions.",
+		about:  "The copy is a new agent with the same draft and description, and without versions.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen(q.Body.Revision)

@@ -24,7 +24,7 @@ func (a *API) listAgents() {
 		Language runtimes.Language  `query:"language" doc:"Only agents in this language."`
 		Tag      string             `query:"tag" maxLength:"50" doc:"Only agents with this tag."`
 		State    string             `query:"state" enum:"draft,published,deleted" doc:"Only agents in this state. Deleted agents are listed only with deleted."`
-		Code     bool               `query:"code" doc:"Search for q in the draft's code too."`
+		Code     bool               `query:"code" doc:"Also search for q in the code of drafts."`
 		Unused   time.Time          `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
 		View     registry.AgentView `query:"view" enum:"mine,changed,failing" doc:"mine: created by the caller. changed: the draft was saved after the latest version was published. failing: the last run failed or timed out."`
 		WithTags bool               `query:"withTags" doc:"Also count the tags of all agents."`
@@ -33,7 +33,7 @@ func (a *API) listAgents() {
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "List agents, without code",
-		about: "Agents of the workspace without their code. A filter that is absent does not restrict.",
+		about: "Lists the agents of the workspace without their code. Filters that are absent have no effect.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
 			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, View: q.View, Viewer: actor(ctx).ID, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,

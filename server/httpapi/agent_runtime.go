@@ -23,7 +23,7 @@ func (a *API) getDraftRuntime() {
 	type out struct{ Body DraftRuntime }
 	add(a, endpoint{
 		id: "getDraftRuntime", method: http.MethodGet, path: Base + "/code-agents/{agent}/runtime", tag: "agents", summary: "Get the runtime that publishing the draft would choose",
-		about:    "If the draft says auto, the choice depends on the features its code uses and the CPU time of its runs. A published version never changes its runtime.",
+		about:    "If the runtime of the draft is auto, the choice depends on the features that its code uses and on the CPU time of its runs. A published version never changes its runtime.",
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen()

@@ -25,7 +25,7 @@ type ApprovalRef struct {
 // DecisionBody is a person's decision about a request for approval.
 type DecisionBody struct {
 	Decision string                 `json:"decision" enum:"approve,deny"`
-	Scope    registry.ApprovalScope `json:"scope,omitempty" enum:"once,version,caller" doc:"How far an approval of a run reaches: this run, every run of this version, or every run of this version by this caller (default: once)."`
+	Scope    registry.ApprovalScope `json:"scope,omitempty" enum:"once,version,caller" doc:"Runs that the approval allows: once (this run), version (every run of this version) or caller (every run of this version by this caller). Default: once."`
 	Comment  string                 `json:"comment,omitempty" maxLength:"4000"`
 }
 
@@ -41,7 +41,7 @@ func (a *API) listApprovals() {
 	type out struct{ Body ApprovalList }
 	add(a, endpoint{
 		id: "listApprovals", method: http.MethodGet, path: Base + "/approvals", tag: "approvals", summary: "List requests for approval, newest first",
-		about: "Without the input of the runs.", refusals: []fault.Code{fault.InvalidInput},
+		about: "The list does not include the inputs of the runs.", refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Approvals.List(ctx, actor(ctx), registry.ApprovalFilter{Status: q.Status, Kind: q.Kind, AgentID: q.AgentID, Cursor: q.Cursor, Limit: q.Limit})
 		if err != nil {
@@ -56,7 +56,7 @@ func (a *API) getApproval() {
 	type out struct{ Body approvals.Details }
 	add(a, endpoint{
 		id: "getApproval", method: http.MethodGet, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Read a request for approval",
-		about: "With the input of the run, the findings, and how the program differs from the last version that counts as approved.", refusals: []fault.Code{fault.NotFound},
+		about: "Includes the input of the run, the findings, and the differences of the program from the last approved version.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ApprovalRef) (*out, error) {
 		one, err := a.Approvals.Details(ctx, actor(ctx), q.Approval)
 		return &out{one}, err
@@ -67,7 +67,7 @@ func (a *API) diffApproval() {
 	type out struct{ Body agents.Diff }
 	add(a, endpoint{
 		id: "diffApproval", method: http.MethodGet, path: Base + "/approvals/{approval}/diff", tag: "approvals", summary: "Compare the program of a request with the approved version",
-		about:    "The differences from the last version that counts as approved, in the form of diffAgent. Without such a version every file is added. A program that was not approved is not kept: then the answer is not_found.",
+		about:    "Returns the differences from the last approved version, in the form of diffAgent. If there is no approved version, every file is shown as added. A program that was not approved is not kept; then the answer is not_found.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ApprovalRef) (*out, error) {
 		d, err := a.Approvals.Diff(ctx, actor(ctx), q.Approval)
@@ -82,7 +82,7 @@ func (a *API) decideApproval() {
 	}
 	add(a, endpoint{
 		id: "decideApproval", method: http.MethodPost, path: Base + "/approvals/{approval}", tag: "approvals", summary: "Approve or deny",
-		about:      "The approved action starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.",
+		about:      "The approved action starts at once: the run continues, or the version is published. If somebody else has already decided, the answer is conflict, with the name and the time of that decision.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*approvalAnswer, error) {
 		one, err := a.Approvals.Decide(ctx, actor(ctx), q.Approval, approvals.Decision{Approve: q.Body.Decision == "approve", Scope: q.Body.Scope, Comment: q.Body.Comment})

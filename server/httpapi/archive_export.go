@@ -18,11 +18,11 @@ func (a *API) exportArchive() {
 	binary := &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}
 	a.stream(endpoint{
 		id: "exportArchive", method: http.MethodGet, path: Base + "/archive", tag: "agents", summary: "Export agents with all their versions as one file",
-		about: "Exports all agents of the workspace, or those that are named. docs/archive.md documents the format. An archive that breaks off is incomplete.",
+		about: "Exports all agents of the workspace, or the named agents. docs/archive.md documents the format. A download that ends early is an incomplete archive.",
 		answers: map[string]*huma.Response{"200": {Description: "A gzipped tar.",
 			Content: map[string]*huma.MediaType{archiveType: {Schema: binary}}}},
 		refusals: []fault.Code{fault.NotFound},
-	}, []*huma.Param{{Name: "agent", In: "query", Description: "Name or ID. Repeatable.", Schema: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}},
+	}, []*huma.Param{{Name: "agent", In: "query", Description: "Name or ID of an agent. Repeatable.", Schema: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}},
 		nil, a.writeArchive)
 }
 

@@ -34,8 +34,8 @@ type WishBody struct {
 
 // ToolTaskBody describes the task for which a tool is needed.
 type ToolTaskBody struct {
-	Task         string            `json:"task" minLength:"1" maxLength:"20000" doc:"The work that the tool does, in words."`
-	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. A tool that refuses it does not fit, and a new tool is run with it."`
+	Task         string            `json:"task" minLength:"1" maxLength:"20000" doc:"Description of the task that the tool must solve."`
+	InputExample json.RawMessage   `json:"inputExample,omitempty" doc:"A valid input. Tools that refuse it are not used, and a new tool is run with it."`
 	Language     runtimes.Language `json:"language,omitempty" enum:"javascript,typescript,python,bash" default:"python" doc:"Language of a new tool."`
 	AutoPromote  bool              `json:"autoPromote,omitempty" doc:"Publish a new tool if the gate approves it or only warns, and the caller has the scope approve."`
 }
@@ -43,7 +43,7 @@ type ToolTaskBody struct {
 // ChangeBody asks for a change of a draft.
 type ChangeBody struct {
 	Agent       string      `json:"agent" minLength:"1" maxLength:"100" doc:"Name or identifier."`
-	Task        assist.Task `json:"task" enum:"change,tests,document,schemas" doc:"change: as the description asks. tests: write tests. document: write comments. schemas: write the schemas of input and output."`
+	Task        assist.Task `json:"task" enum:"change,tests,document,schemas" doc:"change: change the program as described. tests: write tests. document: write comments. schemas: write the input and output schemas."`
 	Description string      `json:"description,omitempty" maxLength:"20000" doc:"Required for the task change."`
 }
 
@@ -51,8 +51,8 @@ type ChangeBody struct {
 type SpotBody struct {
 	Agent  string `json:"agent" minLength:"1" maxLength:"100" doc:"Name or identifier."`
 	File   string `json:"file" minLength:"1" maxLength:"300" doc:"Path of the file. Its text may differ from the saved draft."`
-	Before string `json:"before" maxLength:"65536" doc:"Text before the cursor. The model gets the last 8 KiB."`
-	After  string `json:"after" maxLength:"65536" doc:"Text after the cursor. The model gets the first 2 KiB."`
+	Before string `json:"before" maxLength:"65536" doc:"Text before the cursor. The model receives the last 8 KiB."`
+	After  string `json:"after" maxLength:"65536" doc:"Text after the cursor. The model receives the first 2 KiB."`
 }
 
 // DraftRefBody selects the agent whose draft the model reads.
@@ -61,8 +61,8 @@ type DraftRefBody struct {
 }
 
 const proposing = " The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. " +
-	"With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. " +
-	"503 model_unavailable: no model is configured, or it gives no usable answer."
+	"With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer that failed its checks, with the error and the delay), proposal (the result, at the end) and problem (a problem document). " +
+	"503 model_unavailable means that no model is configured, or that its answers are not usable."
 
 func (a *API) assist() {
 	a.assistFix()
@@ -117,11 +117,11 @@ func (a *API) assistTool() {
 		Body   ToolTaskBody
 	}
 	add(a, endpoint{
-		id: "assistTool", method: http.MethodPost, path: Base + "/assist/tools", tag: "assist", summary: "Find a tool for a task, or make one",
-		about: "Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and answers with the one that fits best and the reason. " +
-			"If none fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. " +
-			"With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer of the model that failed; proposal: the tool, at the end; problem: a problem document. " +
-			"503 model_unavailable: no tool fits and no model is configured, or it gives no usable answer.",
+		id: "assistTool", method: http.MethodPost, path: Base + "/assist/tools", tag: "assist", summary: "Find a tool for a task, or create one",
+		about: "Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and returns the best match with the reason. " +
+			"If no agent fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. " +
+			"With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer of the model that failed its checks), proposal (the tool, at the end) and problem (a problem document). " +
+			"503 model_unavailable means that no tool fits, and that no model is configured or its answers are not usable.",
 		refusals: append(runRefusals(), fault.ModelUnavailable), answers: a.proposalOf(reflect.TypeFor[toolmaker.Tool]()),
 	}, func(ctx context.Context, q *in) (*streamAnswer, error) {
 		wanted := toolmaker.Request{
@@ -154,7 +154,7 @@ func (a *API) assistOpinion(id, path, summary, about string, ask func(context.Co
 	type out struct{ Body assist.Opinion }
 	add(a, endpoint{
 		id: id, method: http.MethodPost, path: Base + path, tag: "assist", summary: summary,
-		about:    about + " The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.",
+		about:    about + " The draft is sent to the configured language model, without values of secrets. 503 model_unavailable means that no model is configured, or that its answers are not usable.",
 		refusals: []fault.Code{fault.NotFound, fault.ModelUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := ask(ctx, q.Body.Agent)
@@ -167,8 +167,8 @@ func (a *API) assistComplete() {
 	type out struct{ Body assist.Suggestion }
 	add(a, endpoint{
 		id: "assistComplete", method: http.MethodPost, path: Base + "/assist/complete", tag: "assist", summary: "Suggest code at the cursor",
-		about: "Asks the configured language model for the text at the place where a person types. Values of secrets are removed. The model fills in the middle if it can, over the Completions API; otherwise it is asked in words. " +
-			"The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable: no model is configured, or it does not answer within ten seconds.",
+		about: "Requests text for the cursor position from the configured language model. Values of secrets are removed. The model fills in the middle if it can, through the Completions API; otherwise it receives a prompt. " +
+			"The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable means that no model is configured, or that it does not answer within ten seconds.",
 		refusals: []fault.Code{fault.NotFound, fault.ModelUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := a.Assist.Complete(ctx, actor(ctx), assist.Spot(q.Body))

@@ -18,7 +18,7 @@ type BlockedRequest struct {
 	Status      string          `json:"status" enum:"blocked,resubmitted,dropped,expired"`
 	RunID       string          `json:"runId" doc:"The blocked run."`
 	Resubmitted string          `json:"resubmittedRunId,omitempty" doc:"ID of the run that was started by submitting the request again."`
-	RequestID   string          `json:"requestId,omitempty" doc:"The client's own ID of the request."`
+	RequestID   string          `json:"requestId,omitempty" doc:"ID that the client chose for the request."`
 	Agent       string          `json:"agent" doc:"Empty for inline code."`
 	Version     string          `json:"version"`
 	Reason      string          `json:"reason"`
@@ -67,7 +67,7 @@ func (a *API) listBlocked() {
 	type out struct{ Body BlockedList }
 	add(a, endpoint{
 		id: "listBlocked", method: http.MethodGet, path: Base + "/blocked", tag: "approvals", summary: "List requests that the policy service denied, newest first",
-		about: "Without the input of the runs.", refusals: []fault.Code{fault.InvalidInput},
+		about: "The list does not include the inputs of the runs.", refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		filter := registry.ApprovalFilter{Status: registry.ApprovalPending, Cursor: q.Cursor, Limit: q.Limit}
 		if q.All {
@@ -95,7 +95,7 @@ func (a *API) decideBlocked() {
 	type out struct{ Body BlockedRequest }
 	add(a, endpoint{
 		id: "decideBlocked", method: http.MethodPost, path: Base + "/blocked/{request}", tag: "approvals", summary: "Submit a blocked request again, or drop it",
-		about:      "The policy service is asked first. A request that it still denies stays, and the answer is forbidden. A request runs once, also if it is submitted twice.",
+		about:      "The policy service decides again first. If it still denies the request, the request stays blocked, and the answer is forbidden. A request runs only once, even if it is submitted twice.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		one, err := a.Approvals.Unblock(ctx, actor(ctx), q.ID, q.Body.Action == "resubmit")

@@ -11,8 +11,8 @@ import (
 
 // BudgetBody sets a budget.
 type BudgetBody struct {
-	Meter  registry.Meter   `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" doc:"A meter of GET /usage, or cost: the sum of their costs."`
-	Amount float64          `json:"amount" exclusiveMinimum:"0" maximum:"1e15" doc:"In units of the meter, for one calendar month (UTC)."`
+	Meter  registry.Meter   `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes,cost" doc:"A meter of GET /usage, or cost, the sum of the costs of all meters."`
+	Amount float64          `json:"amount" exclusiveMinimum:"0" maximum:"1e15" doc:"Amount for one calendar month (UTC), in the unit of the meter; for cost, in the server's currency."`
 	Refuse registry.Refusal `json:"refuse,omitempty" enum:"remote,all,none" default:"remote" doc:"Runs that are refused when the budget is used up: remote: runs at other services; all: every run; none: nothing. A budget of tokens or of cost that refuses anything also refuses requests to the language model."`
 }
 
@@ -31,7 +31,7 @@ func (a *API) listBudgets() {
 	type out struct{ Body BudgetList }
 	add(a, endpoint{
 		id: "listBudgets", method: http.MethodGet, path: Base + "/budgets", tag: "server", summary: "List the budgets of the workspace with their use",
-		about: "A budget warns at 50, 80 and 100 percent: in the Studio, in the log and by webhook. When it is used up, runs that it refuses are answered with 402 budget_exceeded. Active runs finish, so that a budget may be exceeded by their use.",
+		about: "A budget warns at 50, 80 and 100 percent: in the Studio, in the log and by webhook. When a budget is used up, the runs selected by its field refuse are refused with 402 budget_exceeded. Active runs finish, so their use may exceed the budget.",
 	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		states, err := a.Budgets.List(ctx, actor(ctx))
 		if err != nil {
@@ -50,7 +50,7 @@ func (a *API) putBudget() {
 	type out struct{ Body budgets.Balance }
 	add(a, endpoint{
 		id: "putBudget", method: http.MethodPut, path: Base + "/budgets/{budget}", tag: "server", summary: "Create or replace a budget",
-		about:      "Requires the role administrator. A replaced budget warns again.",
+		about:      "Requires the role administrator. A replaced budget sends its warnings again.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := registry.Budget{Name: q.Budget, Meter: q.Body.Meter, Amount: q.Body.Amount, Refuse: q.Body.Refuse}

@@ -30,7 +30,7 @@ func (a *API) mayCall(ctx context.Context, capabilities *runtimes.Capabilities) 
 	}
 	for i, f := range found {
 		if f.Err != nil || !who.MayTouch(f.Version.AgentID) {
-			return fault.Invalid(fmt.Sprintf("/capabilities/tools/%d", i), "must be an agent that this token may use.")
+			return fault.Invalid(fmt.Sprintf("/capabilities/tools/%d", i), "must be an agent that this token can use.")
 		}
 	}
 	return nil

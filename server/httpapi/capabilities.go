@@ -14,7 +14,7 @@ type Capabilities struct {
 	Sandbox       SandboxState    `json:"sandbox"`
 	HostFunctions []string        `json:"hostFunctions"`
 	ExportFormats []string        `json:"exportFormats"`
-	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if the workspace of the caller may use none."`
+	LanguageModel string          `json:"languageModel,omitempty" doc:"Name of the language model that helps to write programs. Absent if the workspace of the caller cannot use one."`
 }
 
 // LanguageState reports whether a language can run here and with which runtimes. If the language cannot run, it

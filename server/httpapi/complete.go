@@ -108,7 +108,7 @@ func addRefusal(op *huma.Operation, code fault.Code) {
 // keyParameter returns the description of the Idempotency-Key header of an operation.
 func keyParameter() *huma.Param {
 	return &huma.Param{
-		Name: keyHeader, In: "header", Description: "Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.",
+		Name: keyHeader, In: "header", Description: "A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(keyLength)},
 	}
 }

@@ -23,7 +23,7 @@ func (a *API) listDeliveries() {
 	type out struct{ Body DeliveryList }
 	add(a, endpoint{
 		id: "listDeliveries", method: http.MethodGet, path: Base + "/approval-deliveries", tag: "approvals", summary: "List webhooks about requests for approval and budgets, newest first",
-		about: "Each request has one webhook when it is made and one when it ends; each warning of a budget has one. A webhook that fails is sent again. The list is empty if the server has no --approval-webhook.", refusals: []fault.Code{fault.InvalidInput},
+		about: "The server sends one webhook when a request is created, one when it ends, and one for each warning of a budget. Failed webhooks are sent again. The list is empty if the server has no --approval-webhook.", refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Approvals.ListDeliveries(ctx, actor(ctx), registry.DeliveryFilter{ApprovalID: q.Approval, State: q.State, Cursor: q.Cursor, Limit: q.Limit})
 		return &out{DeliveryList{page.Items, page.NextCursor}}, err

@@ -27,10 +27,10 @@ func (a *API) listDraftHistory() {
 	}
 	type out struct{ Body DraftHistory }
 	add(a, endpoint{
-		id: "listDraftHistory", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history", tag: "agents", summary: "Saves of the draft",
-		about: "The newest first, the current draft included. The last 50 entries are kept, and up to 50 more that have a label. " +
-			"Saves of one browser session share an entry, which holds the newest, for one minute from the first of them; an entry with a label, " +
-			"saves of other clients, and restored drafts never share one.",
+		id: "listDraftHistory", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history", tag: "agents", summary: "List the saves of the draft",
+		about: "Lists the saves, newest first, including the current draft. The last 50 entries and up to 50 more with a label are kept. " +
+			"Saves of one browser session within one minute share an entry, which contains the newest of them. Entries with a label, " +
+			"saves of other clients and restored drafts are never merged.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.History(ctx, actor(ctx), q.Agent, q.Cursor, q.Limit)
@@ -41,8 +41,8 @@ func (a *API) listDraftHistory() {
 func (a *API) getDraftSave() {
 	type out struct{ Body registry.Draft }
 	add(a, endpoint{
-		id: "getDraftSave", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "The draft as it was saved",
-		about:    "The whole draft of one entry of the history, with its files.",
+		id: "getDraftSave", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "Get a save of the draft",
+		about:    "Returns the complete draft of one entry of the history, with its files.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *SaveRef) (*out, error) {
 		draft, err := a.Agents.Saved(ctx, actor(ctx), q.Agent, q.Revision)
@@ -62,7 +62,7 @@ func (a *API) labelDraftSave() {
 	}
 	add(a, endpoint{
 		id: "labelDraftSave", method: http.MethodPatch, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "Label a save of the draft",
-		about: "An entry with a label is kept when it is older than the last 50.", status: http.StatusNoContent,
+		about: "An entry with a label is kept even when it is not one of the last 50.", status: http.StatusNoContent,
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Agents.LabelSave(ctx, actor(ctx), q.Agent, q.Revision, q.Body.Label)
@@ -75,8 +75,8 @@ func (a *API) restoreDraftSave() {
 		RequiredDraftMatch
 	}
 	add(a, endpoint{
-		id: "restoreDraftSave", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft/history/{revision}/restore", tag: "agents", summary: "Make the draft what a save was",
-		about:      "A new save; the draft that it replaces stays in the history. Title, description and tags stay as they are.",
+		id: "restoreDraftSave", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft/history/{revision}/restore", tag: "agents", summary: "Restore a save of the draft",
+		about:      "Saves the earlier draft as the current one. The replaced draft stays in the history. Title, description and tags do not change.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen()

@@ -12,7 +12,7 @@ import (
 // seen. If the request has a body, the revision may instead be a member of the body; otherwise it may be a query
 // parameter.
 type DraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft."`
+	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used."`
 }
 
 // DraftMatchQuery is the form of DraftMatch for a route without a body.
@@ -23,7 +23,7 @@ type DraftMatchQuery struct {
 
 // RequiredDraftMatch is part of the input of every route that replaces a draft.
 type RequiredDraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
+	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. * replaces any current draft. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
 // seen returns the draft revision on which a caller acts, from If-Match or from the member revision of the body. member

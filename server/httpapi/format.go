@@ -13,7 +13,7 @@ import (
 type FormatBody struct {
 	Language runtimes.Language `json:"language" doc:"bash. Editors format other languages themselves."`
 	Code     string            `json:"code"`
-	Indent   int               `json:"indent,omitempty" minimum:"1" maximum:"8" doc:"Indentation in spaces (default 2)."`
+	Indent   int               `json:"indent,omitempty" minimum:"1" maximum:"8" doc:"Indentation in spaces (default: 2)."`
 }
 
 func (a *API) format() {

@@ -31,7 +31,7 @@ type gateAnswer struct{ Body registry.GateSettings }
 func (a *API) getGate() {
 	add(a, endpoint{
 		id: "getGate", method: http.MethodGet, path: Base + "/gate", tag: "approvals", summary: "Read the settings of the gate",
-		about: "The gate judges each program by rules before it is published or run.",
+		about: "The gate checks each program with rules before it is published or run.",
 	}, func(ctx context.Context, _ *none) (*gateAnswer, error) {
 		settings, err := a.Policy.Settings(ctx, actor(ctx).Workspace)
 		return &gateAnswer{settings}, err
@@ -53,7 +53,7 @@ func (a *API) listRulePacks() {
 	type out struct{ Body RulePackList }
 	add(a, endpoint{
 		id: "listRulePacks", method: http.MethodGet, path: Base + "/rule-packs", tag: "approvals", summary: "List rule packs",
-		about: "The packs that are shipped, then those of the workspace by name.",
+		about: "Lists the built-in packs, then the packs of the workspace by name.",
 	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		packs, err := a.Policy.List(ctx, actor(ctx))
 		if err != nil {
@@ -72,7 +72,7 @@ func (a *API) putRulePack() {
 	type out struct{ Body policy.Pack }
 	add(a, endpoint{
 		id: "putRulePack", method: http.MethodPut, path: Base + "/rule-packs/{pack}", tag: "approvals", summary: "Create or replace a rule pack",
-		about: "A pack that is not valid is refused with line and reason, and the old one stays. A pack applies once the settings of the gate name it.", refusals: []fault.Code{fault.InvalidInput, fault.NameTaken, fault.Conflict},
+		about: "An invalid pack is refused with the line and the reason, and the old pack stays. A pack applies only if the settings of the gate list it.", refusals: []fault.Code{fault.InvalidInput, fault.NameTaken, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		pack, err := a.Policy.PutPack(ctx, actor(ctx), q.Pack, q.Body.Source)
 		return &out{pack}, err
@@ -82,7 +82,7 @@ func (a *API) putRulePack() {
 func (a *API) deleteRulePack() {
 	add(a, endpoint{
 		id: "deleteRulePack", method: http.MethodDelete, path: Base + "/rule-packs/{pack}", tag: "approvals", summary: "Delete a rule pack",
-		about: "The settings of the gate must not name it.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+		about: "The settings of the gate must not use the pack.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *RulePackName) (*none, error) {
 		return &none{}, a.Policy.DeletePack(ctx, actor(ctx), q.Pack)
 	})
@@ -95,8 +95,8 @@ func (a *API) getDraftVerdict() {
 	}
 	type out struct{ Body registry.Verdict }
 	add(a, endpoint{
-		id: "getDraftVerdict", method: http.MethodGet, path: Base + "/code-agents/{agent}/verdict", tag: "approvals", summary: "Judge the draft",
-		about:    "The verdict that the gate would give now, compared with the highest version. Nothing is published. In a workspace whose gate is off it is APPROVE without findings.",
+		id: "getDraftVerdict", method: http.MethodGet, path: Base + "/code-agents/{agent}/verdict", tag: "approvals", summary: "Check the draft with the gate",
+		about:    "Returns the gate's verdict on the draft, compared with the highest version. Nothing is published. If the gate of the workspace is off, the verdict is APPROVE without findings.",
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		verdict, err := a.Agents.Verdict(ctx, actor(ctx), q.Agent, registry.SeenRevision(q.Revision))
@@ -110,7 +110,7 @@ type TrialBody struct {
 	Code     string            `json:"code" maxLength:"262144"`
 	Pack     string            `json:"pack,omitempty" maxLength:"63" doc:"Name of the only rule pack to try, active or not (default: the active packs)."`
 	Rule     string            `json:"rule,omitempty" maxLength:"63" doc:"ID of the only rule of the pack to try."`
-	Source   string            `json:"source,omitempty" maxLength:"262144" doc:"YAML of a rule pack to try instead. It is not stored."`
+	Source   string            `json:"source,omitempty" maxLength:"262144" doc:"YAML of a rule pack to try instead of a stored pack. It is not stored."`
 }
 
 func (a *API) tryRules() {
@@ -118,7 +118,7 @@ func (a *API) tryRules() {
 	type out struct{ Body registry.Verdict }
 	add(a, endpoint{
 		id: "tryRules", method: http.MethodPost, path: Base + "/gate/try", tag: "approvals", summary: "Try rules on a piece of code",
-		about:    "Nothing is stored. A pack or rule that is turned off can be tried. A source that is not valid is refused with line and reason.",
+		about:    "Nothing is stored. Packs and rules that are turned off can be tried, too. An invalid source is refused with the line and the reason.",
 		refusals: []fault.Code{fault.InvalidInput, fault.NameTaken, fault.SandboxUnavailable, fault.QueueFull},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body

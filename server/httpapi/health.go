@@ -7,7 +7,7 @@ import (
 
 // Health is the state of the server for monitoring systems and existing clients.
 type Health struct {
-	Status         string        `json:"status" enum:"healthy,degraded,draining" doc:"healthy or degraded, as in existing skill executors; draining while the server stops."`
+	Status         string        `json:"status" enum:"healthy,degraded,draining" doc:"healthy, degraded, or draining while the server stops."`
 	Version        string        `json:"version"`
 	RegistryLoaded bool          `json:"registry_loaded"`
 	ExecutorReady  bool          `json:"executor_ready"`
@@ -22,26 +22,26 @@ type Health struct {
 // ServersState describes this server and the other servers that share its database.
 type ServersState struct {
 	Others    int64 `json:"others" doc:"Other servers with a lease on the database."`
-	Leading   bool  `json:"leading" doc:"This server removes old data, carries out delayed approvals and sends webhooks."`
-	Listening bool  `json:"listening" doc:"Messages of the other servers arrive. Otherwise caches are read again every second."`
+	Leading   bool  `json:"leading" doc:"true if this server removes old data, executes delayed approvals and sends webhooks."`
+	Listening bool  `json:"listening" doc:"true if this server receives messages of the other servers. If not, it renews its caches every second."`
 }
 
 // KafkaState reports whether the server consumes requests from Kafka.
 type KafkaState struct {
 	Connected bool   `json:"connected"`
-	Reason    string `json:"reason,omitempty" doc:"Why it is not connected."`
+	Reason    string `json:"reason,omitempty" doc:"Reason why the server is not connected to Kafka."`
 }
 
 // BucketState reports whether the bucket with the files of large versions answers.
 type BucketState struct {
 	Available bool   `json:"available"`
-	Reason    string `json:"reason,omitempty" doc:"Why it is not available, and how to repair it."`
+	Reason    string `json:"reason,omitempty" doc:"Reason why the bucket is not available, and how to repair it."`
 }
 
 // StorageState reports whether the server can record changes and runs.
 type StorageState struct {
-	Writable bool   `json:"writable" doc:"Whether a recent write to the database succeeded. If not, runs are refused with 503 before the program starts."`
-	Reason   string `json:"reason,omitempty" doc:"Why the database cannot be written."`
+	Writable bool   `json:"writable" doc:"true if a recent write to the database succeeded. If false, runs are refused with 503 before the program starts."`
+	Reason   string `json:"reason,omitempty" doc:"Reason why the database cannot be written."`
 }
 
 func (a *API) getHealth() {

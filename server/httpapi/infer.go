@@ -18,11 +18,11 @@ type InferBody struct {
 	Code        string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
 	Files       map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
 	Entrypoint  string                   `json:"entrypoint,omitempty"`
-	Environment map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program while it is loaded."`
+	Environment map[string]string        `json:"environment,omitempty" doc:"Environment variables for a Python program while it is loaded."`
 	Rules       *RulesBody               `json:"rules,omitempty"`
 	Packages    []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. They are installed to load the program and to read their types."`
 	Runtime     runtimes.Name            `json:"runtime,omitempty" doc:"Runtime that loads a program which exports its schemas (default: auto)."`
-	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 samples, instead of a program. The schemas are then a guess."`
+	Samples     []InferSample            `json:"samples,omitempty" doc:"Up to 100 sample values, instead of a program. The schemas are then a guess."`
 }
 
 // InferSample is the input of a call, its output, or both.
@@ -36,9 +36,9 @@ func (a *API) infer() {
 	type out struct{ Body registry.InferredSchemas }
 	add(a, endpoint{
 		id: "infer", method: http.MethodPost, path: Base + "/infer", tag: "agents", summary: "Infer the schemas of a program",
-		about: "The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. " +
-			"A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another one with Standard JSON Schema) writes them as JSON Schema. " +
-			"Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.",
+		about: "Reads the types of main in the sandbox, with the limits of a run and without a network. For this a Python program is loaded, but main is not called. " +
+			"A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another library that supports Standard JSON Schema) converts them to JSON Schema. " +
+			"Notes name the parts of a type that JSON Schema cannot express. If a program cannot be loaded or described, the error names the file and the line.",
 		refusals: []fault.Code{fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.QueueFull, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body
@@ -76,14 +76,14 @@ func (a *API) infer() {
 func (a *API) inferFromRuns() {
 	type in struct {
 		AgentRef
-		Runs    int    `query:"runs" minimum:"1" maximum:"100" default:"20" doc:"How many of the newest runs to read."`
+		Runs    int    `query:"runs" minimum:"1" maximum:"100" default:"20" doc:"Number of newest runs to read."`
 		Version string `query:"version" maxLength:"200" doc:"Only runs of this exact version; draft for those of the draft (default: all)."`
 	}
 	type out struct{ Body registry.InferredSchemas }
 	add(a, endpoint{
 		id: "inferFromRuns", method: http.MethodGet, path: Base + "/code-agents/{agent}/schemas-from-runs", tag: "agents", summary: "Guess schemas from recorded runs",
-		about: "Schemas that the inputs of the newest runs fit, and the outputs of those that succeeded. They are a guess: a note says from how many runs. " +
-			"Runs of programs with the flag pii_risk have no recorded values and are left out. At most 8 MiB of values are read.",
+		about: "Returns schemas that match the recorded inputs of the newest runs, and the outputs of successful runs. The schemas are a guess; a note states the number of runs. " +
+			"Runs of programs with the flag pii_risk have no recorded values and are skipped. At most 8 MiB of values are read.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		agent, err := a.Agents.Get(ctx, actor(ctx), q.Agent)

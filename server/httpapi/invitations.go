@@ -13,7 +13,7 @@ import (
 // InvitationBody requests a one-time link to the workspace.
 type InvitationBody struct {
 	Role      registry.Role `json:"role"`
-	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Note on who the invitation is for."`
+	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Note with the name of the invited person."`
 	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Time of expiry, within 30 days (default: one week)."`
 }
 
@@ -124,7 +124,7 @@ func (a *API) readInvitation() {
 	type out struct{ Body Invited }
 	add(a, endpoint{
 		id: "readInvitation", method: http.MethodPost, path: Base + "/invitations/read", tag: "people", summary: "Read an invitation without using it",
-		about:  "Shows the workspace and role before the invitation is accepted. Needs no credential but the secret of the link.",
+		about:  "Shows the workspace and role before the invitation is accepted. Requires no credential except the secret of the link.",
 		public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{}

@@ -11,7 +11,7 @@ import (
 // ModelSwitchBody switches the language model on or off, and selects a model.
 type ModelSwitchBody struct {
 	On    bool   `json:"on"`
-	Model string `json:"model,omitempty" maxLength:"200" doc:"One of the models that the server offers (default: the one that the workspace has)."`
+	Model string `json:"model,omitempty" maxLength:"200" doc:"One of the models that the server offers (default: the current model of the workspace)."`
 }
 
 // languageModel adds the endpoints for the language model settings of a workspace.
@@ -27,7 +27,7 @@ func (a *API) languageModel() {
 	type in struct{ Body ModelSwitchBody }
 	add(a, endpoint{
 		id: "switchLanguageModel", method: http.MethodPut, path: Base + "/language-model", tag: "assist", summary: "Switch the language model of the workspace on or off, and choose one",
-		about:    "Switched off, nothing of the workspace is sent to a language model, for members or for programs. The models that the workspace may choose are those that the operator of the server offers with --llm-models.",
+		about:    "While it is off, no data of the workspace is sent to a language model, neither for members nor for programs. The workspace can choose from the models that the operator of the server offers with --llm-models.",
 		refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		state, err := a.Models.Choose(ctx, actor(ctx), q.Body.On, q.Body.Model)

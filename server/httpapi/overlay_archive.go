@@ -28,7 +28,7 @@ func (a *API) materializeOverlay() {
 	binary := &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}
 	a.stream(endpoint{
 		id: "materializeOverlay", method: http.MethodGet, path: Base + "/projects/{project}/overlays/{overlay}/archive", tag: "projects", summary: "Get the files of a project with an overlay",
-		about: "The files that the run read, with what it changed, as one archive. An archive that breaks off is incomplete.",
+		about: "Returns the files that the run read, with the changes of the run, as one archive. A download that ends early is an incomplete archive.",
 		answers: map[string]*huma.Response{"200": {Description: "A gzipped tar.",
 			Content: map[string]*huma.MediaType{archiveType: {Schema: binary}}}},
 		refusals: []fault.Code{fault.NotFound},
@@ -52,8 +52,8 @@ func (a *API) writeOverlay(w http.ResponseWriter, r *http.Request) {
 func (a *API) readBackOverlay() {
 	report := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[registry.Overlay](), true, "")
 	a.stream(endpoint{
-		id: "readBackOverlay", method: http.MethodPut, path: Base + "/projects/{project}/overlays/{overlay}/archive", tag: "projects", summary: "Replace the changes of an overlay by those of an archive",
-		about: "The archive has all files of the project as they should be. Files that it lacks are deleted by the overlay. Links and devices are refused. An overlay with decided files cannot be replaced.",
+		id: "readBackOverlay", method: http.MethodPut, path: Base + "/projects/{project}/overlays/{overlay}/archive", tag: "projects", summary: "Replace the changes of an overlay with those of an archive",
+		about: "The archive must contain all files of the project in their new state. Files that are missing in the archive are deleted by the overlay. Links and devices are refused. An overlay with decided files cannot be replaced.",
 		answers: map[string]*huma.Response{"200": {Description: "The overlay.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: report}}}},
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.Conflict, fault.StorageFull, fault.UnsupportedMediaType},

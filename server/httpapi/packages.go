@@ -25,7 +25,7 @@ func (a *API) packageRoutes() {
 
 // PackagesBody requests the exact packages of a draft.
 type PackagesBody struct {
-	Renew   bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Versions keep theirs."`
+	Renew   bool `json:"renew,omitempty" doc:"Resolve again and replace the exact packages of the draft. Published versions do not change."`
 	Install bool `json:"install,omitempty" doc:"Also install the packages. The list of installed packages shows the progress."`
 }
 
@@ -38,7 +38,7 @@ func (a *API) resolvePackages() {
 	type out struct{ Body agents.Resolved }
 	add(a, endpoint{
 		id: "resolvePackages", method: http.MethodPost, path: Base + "/code-agents/{agent}/packages/resolve", tag: "agents", summary: "Resolve the packages of a draft",
-		about:      "The exact packages that the draft runs with and that publishing keeps, and how they differ from those of the latest version. A list is resolved once; renew resolves it again.",
+		about:      "Returns the exact package versions that runs of the draft use and that a publication keeps, and their differences from the latest version. A list of packages is resolved once; renew resolves it again.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft, fault.IndexUnavailable, fault.RuntimeUnavailable, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen()
@@ -54,7 +54,7 @@ func (a *API) getSBOM() {
 	type out struct{ Body packages.BOM }
 	add(a, endpoint{
 		id: "getSBOM", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/sbom", tag: "versions", summary: "Get the bill of materials of a version",
-		about:    "The packages of the version with hashes and licences, in CycloneDX JSON. Licences are those that installed packages name.",
+		about:    "The packages of the version with hashes and licences, in CycloneDX JSON. Licences are read from the installed packages.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *VersionRef) (*out, error) {
 		bom, err := a.Agents.SBOM(ctx, actor(ctx), q.Agent, q.Version)
@@ -66,14 +66,14 @@ func (a *API) getSBOM() {
 type InstalledPackages struct {
 	Items   []packages.Installed   `json:"items"`
 	Bytes   int64                  `json:"bytes" doc:"Total size of the unpacked files."`
-	Running []mechanism.Installing `json:"running" doc:"Installations that are not done yet."`
+	Running []mechanism.Installing `json:"running" doc:"Installations that have not finished yet."`
 }
 
 func (a *API) listInstalledPackages() {
 	type out struct{ Body InstalledPackages }
 	add(a, endpoint{
 		id: "listInstalledLocks", method: http.MethodGet, path: Base + "/packages/installed", tag: "agents", summary: "List the installed packages of the workspace",
-		about: "Each entry is one lock with its packages, the most recently used first. The list is complete.",
+		about: "Each entry is one lock (a list of exact package versions) with its packages, the most recently used first. The list is complete.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		all, err := a.Packages.Installed(ctx, actor(ctx).Workspace)
 		list := InstalledPackages{Items: all, Running: a.Packages.Manager.Running(actor(ctx).Workspace)}
@@ -87,7 +87,7 @@ func (a *API) listInstalledPackages() {
 // CollectBody selects the installed packages that are removed.
 type CollectBody struct {
 	UnusedHours int64 `json:"unusedHours" minimum:"1" maximum:"87600" doc:"Hours since the last use."`
-	DryRun      bool  `json:"dryRun,omitempty" doc:"Only list what would be removed."`
+	DryRun      bool  `json:"dryRun,omitempty" doc:"Only list the packages that would be removed."`
 }
 
 func (a *API) collectPackages() {
@@ -95,7 +95,7 @@ func (a *API) collectPackages() {
 	type out struct{ Body packages.Collected }
 	add(a, endpoint{
 		id: "collectPackages", method: http.MethodPost, path: Base + "/packages/gc", tag: "agents", summary: "Remove packages that are not used",
-		about:      "Removes the installations that no version has and that no draft or inline program used for some time, and archives that no installation has. A later run installs them again.",
+		about:      "Removes installations that no version uses and that no draft or inline program used for some time. Also removes archives that no installation uses. A later run installs missing packages again.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		done, err := a.Packages.Collect(ctx, actor(ctx).Workspace, time.Duration(q.Body.UnusedHours)*time.Hour, q.Body.DryRun)
@@ -105,7 +105,7 @@ func (a *API) collectPackages() {
 
 // PackageLanguageQuery is a query parameter that names the language of the packages.
 type PackageLanguageQuery struct {
-	Language runtimes.Language `query:"language" required:"true" doc:"Language whose packages are meant."`
+	Language runtimes.Language `query:"language" required:"true" doc:"Language of the packages."`
 }
 
 // FoundPackages lists packages that a search in an index has found.
@@ -121,7 +121,7 @@ func (a *API) searchPackages() {
 	type out struct{ Body FoundPackages }
 	add(a, endpoint{
 		id: "searchPackages", method: http.MethodGet, path: Base + "/packages/search", tag: "agents", summary: "Find packages by name",
-		about:    "Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name. At most 20, the best first. The list is complete.",
+		about:    "Searches the package index of the server. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := a.Packages.Search(ctx, actor(ctx).Workspace, q.Language, q.Text)
@@ -142,7 +142,7 @@ func (a *API) listPackageVersions() {
 	type out struct{ Body PackageVersions }
 	add(a, endpoint{
 		id: "listPackageVersions", method: http.MethodGet, path: Base + "/packages/versions", tag: "agents", summary: "List the versions of a package",
-		about:    "The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package. The list is complete.",
+		about:    "Lists at most 500 versions, newest first. Pre-releases are omitted if there are other versions. Versions that a rule of the server forbids are always omitted. The list is empty if the index does not have the package. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		all, err := a.Packages.Versions(ctx, actor(ctx).Workspace, q.Language, q.Name)
@@ -163,8 +163,8 @@ func (a *API) listPackageDependencies() {
 	}
 	type out struct{ Body PackageDependencies }
 	add(a, endpoint{
-		id: "listPackageDependencies", method: http.MethodGet, path: Base + "/packages/dependencies", tag: "agents", summary: "List the packages that a package brings",
-		about:    "The other packages that an agent gets if it names this one, by name. They are resolved like those of a draft, and nothing is kept. A package that a rule of the server forbids is refused. The list is complete.",
+		id: "listPackageDependencies", method: http.MethodGet, path: Base + "/packages/dependencies", tag: "agents", summary: "List the dependencies of a package",
+		about:    "Lists the other packages that are installed with this package, by name. They are resolved as for a draft, and nothing is stored. A package that a rule of the server forbids is refused. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		all, err := a.Packages.Dependencies(ctx, actor(ctx).Workspace, q.Language, q.Name, q.Version)
@@ -175,12 +175,12 @@ func (a *API) listPackageDependencies() {
 func (a *API) getPackageTypes() {
 	type in struct {
 		AgentRef
-		Version string `query:"version" default:"draft" doc:"A version, or draft."`
+		Version string `query:"version" default:"draft" doc:"Version number, or draft."`
 	}
 	type out struct{ Body packages.Types }
 	add(a, endpoint{
 		id: "getPackageTypes", method: http.MethodGet, path: Base + "/code-agents/{agent}/packages/types", tag: "agents", summary: "Get the types of the packages of an agent",
-		about:    "For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages that the agent names come first.",
+		about:    "For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages in the agent's own list come first.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := a.Agents.PackageTypes(ctx, actor(ctx), q.Agent, q.Version)

@@ -62,7 +62,7 @@ func placeIn(cursor, list string) (place, error) {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil || p.List != list || p.Index < 0 {
-		return place{}, fault.Invalid("/cursor", "must come from an answer of this list. Start again without it.")
+		return place{}, fault.Invalid("/cursor", "must be a nextCursor from this list. Start again without a cursor.")
 	}
 	return p, nil
 }

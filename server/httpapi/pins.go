@@ -51,7 +51,7 @@ func (a *API) listOwnedPins() {
 	}
 	add(a, endpoint{
 		id: "listOwnedPins", method: http.MethodGet, path: Base + "/pins", tag: "versions", summary: "List the pins of an owner",
-		about:    "The references that an owner has set, with the version that each means now.",
+		about:    "Lists the references of an owner, with the version that each reference resolves to now.",
 		refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
 		pins, err := a.Pins.By(ctx, actor(ctx), q.Owner)
@@ -62,7 +62,7 @@ func (a *API) listOwnedPins() {
 func (a *API) deletePins() {
 	add(a, endpoint{
 		id: "deletePins", method: http.MethodDelete, path: Base + "/pins", tag: "versions", summary: "Remove all of an owner's pins",
-		about:  "The owner's references no longer prevent that an agent is deleted.",
+		about:  "The owner's references no longer protect agents against deletion.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *PinOwner) (*none, error) {
 		return &none{}, a.Pins.Drop(ctx, actor(ctx), q.Owner)
@@ -76,7 +76,7 @@ func (a *API) listPins() {
 	}
 	add(a, endpoint{
 		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "List the pins on an agent",
-		about:    "Everybody who references a version of the agent, with the version that each reference means now.",
+		about:    "Lists the owners of references to versions of the agent, with the version that each reference resolves to now.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
 		pins, err := a.Pins.Of(ctx, actor(ctx), q.Agent)

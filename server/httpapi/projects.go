@@ -68,9 +68,9 @@ type OverlayRef struct {
 
 // OverlayDecision selects files of an overlay.
 type OverlayDecision struct {
-	Files    []string `json:"files,omitempty" maxItems:"5000" doc:"Paths of the files to decide about (default: all that are open)."`
-	Summary  string   `json:"summary,omitempty" maxLength:"4000" doc:"Summary of the project's change (default: the program's own)."`
-	Revision int64    `json:"revision,omitempty" minimum:"1" doc:"Revision of the overlay that you have read (default: any). If it has another one, its changes were replaced or decided meanwhile, and the answer is a conflict."`
+	Files    []string `json:"files,omitempty" maxItems:"5000" doc:"Paths of the files to decide about (default: all undecided files)."`
+	Summary  string   `json:"summary,omitempty" maxLength:"4000" doc:"Summary of the project's change (default: the summary that the program wrote)."`
+	Revision int64    `json:"revision,omitempty" minimum:"1" doc:"Revision of the overlay that you last read (default: any). If the overlay has changed or was decided since then, the answer is conflict."`
 }
 
 type overlayAnswer struct{ Body registry.Overlay }
@@ -94,7 +94,7 @@ func (a *API) getProject() {
 	type answer struct{ Body ProjectDetail }
 	add(a, endpoint{
 		id: "getProject", method: http.MethodGet, path: Base + "/projects/{project}", tag: "projects", summary: "Read a project",
-		about: "With its files. The list is complete.", refusals: []fault.Code{fault.NotFound},
+		about: "Returns the project with its list of files. The list is complete.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ProjectName) (*answer, error) {
 		p, tree, err := a.Projects.Tree(ctx, actor(ctx), q.Project)
 		if err != nil {
@@ -112,7 +112,7 @@ func (a *API) getProject() {
 func (a *API) deleteProject() {
 	add(a, endpoint{
 		id: "deleteProject", method: http.MethodDelete, path: Base + "/projects/{project}", tag: "projects", summary: "Delete a project",
-		about:  "Removes its files, its history and the changes that wait. Programs that name it fail from then on.",
+		about:  "Removes its files, its history and its undecided changes. Programs that use the project then fail.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ProjectName) (*none, error) {
 		return &none{}, a.Projects.Delete(ctx, actor(ctx), q.Project)
@@ -127,7 +127,7 @@ func (a *API) getProjectFile() {
 	type answer struct{ Body ProjectFileContent }
 	add(a, endpoint{
 		id: "getProjectFile", method: http.MethodGet, path: Base + "/projects/{project}/file", tag: "projects", summary: "Read a file of a project",
-		about: "Its content as it is now.", refusals: []fault.Code{fault.NotFound},
+		about: "Returns the current content of the file.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		text, err := a.Projects.File(ctx, actor(ctx), q.Project, q.Path)
 		if err != nil {
@@ -148,7 +148,7 @@ func (a *API) listProjectChanges() {
 	type answer struct{ Body ProjectChangeList }
 	add(a, endpoint{
 		id: "listProjectChanges", method: http.MethodGet, path: Base + "/projects/{project}/changes", tag: "projects", summary: "List a project's changes, newest first",
-		about: "Imports, and overlays that were accepted.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		about: "Lists imports and accepted overlays.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		page, err := a.Projects.History(ctx, actor(ctx), q.Project, q.Cursor, q.Limit)
 		return &answer{ProjectChangeList(page)}, err
@@ -164,7 +164,7 @@ func (a *API) listOverlays() {
 	type answer struct{ Body OverlayList }
 	add(a, endpoint{
 		id: "listOverlays", method: http.MethodGet, path: Base + "/projects/{project}/overlays", tag: "projects", summary: "List a project's overlays, newest first",
-		about: "An overlay holds the changes that one run proposes.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		about: "An overlay contains the changes that one run proposes.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		page, err := a.Projects.ListOverlays(ctx, actor(ctx), q.Project, q.Status, q.Cursor, q.Limit)
 		return &answer{OverlayList(page)}, err
@@ -175,7 +175,7 @@ func (a *API) diffOverlay() {
 	type answer struct{ Body projects.OverlayDifference }
 	add(a, endpoint{
 		id: "diffOverlay", method: http.MethodGet, path: Base + "/projects/{project}/overlays/{overlay}/diff", tag: "projects", summary: "Compare an overlay with the project",
-		about:    "Unified diffs from the files that the run read, and whether each change still fits the project as it is now.",
+		about:    "Returns unified diffs from the files that the run read, and whether each change can still be applied to the current project.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *OverlayRef) (*answer, error) {
 		diff, err := a.Projects.Diff(ctx, actor(ctx), q.Project, q.Overlay)
@@ -190,7 +190,7 @@ func (a *API) acceptOverlay() {
 	}
 	add(a, endpoint{
 		id: "acceptOverlay", method: http.MethodPost, path: Base + "/projects/{project}/overlays/{overlay}/accept", tag: "projects", summary: "Accept an overlay",
-		about:      "Applies all of its files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
+		about:      "Applies all files of the overlay to the project, or only the given ones. If the project has changed the same lines meanwhile, nothing is applied, and the answer is a conflict that contains both changes.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
 	}, func(ctx context.Context, q *in) (*overlayAnswer, error) {
 		overlay, err := a.Projects.Accept(ctx, actor(ctx), q.Project, q.Overlay, projects.Decision(q.Body))
@@ -205,7 +205,7 @@ func (a *API) rejectOverlay() {
 	}
 	add(a, endpoint{
 		id: "rejectOverlay", method: http.MethodPost, path: Base + "/projects/{project}/overlays/{overlay}/reject", tag: "projects", summary: "Reject an overlay",
-		about:      "Rejects all of its files, or some. The project stays as it is.",
+		about:      "Rejects all files of the overlay, or only the given ones. The project does not change.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*overlayAnswer, error) {
 		overlay, err := a.Projects.Reject(ctx, actor(ctx), q.Project, q.Overlay, projects.Decision(q.Body))
@@ -242,7 +242,7 @@ func (a *API) importProject() {
 	text := &huma.Schema{Type: huma.TypeString}
 	a.stream(endpoint{
 		id: "importProject", method: http.MethodPost, path: Base + "/projects/{project}/import", tag: "projects", summary: "Import the files of a project",
-		about: "Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. Of a git bundle, the files of HEAD are imported, or of its only branch; the bundle must have its whole history. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.",
+		about: "Creates the project, or replaces its files; the history keeps the earlier files. Links, devices and .git folders are skipped and reported. From a git bundle, the files of HEAD or of its only branch are imported; the bundle must contain the complete history. A file may have at most 10 MiB, and a project at most 20,000 files with 256 MiB in total.",
 		answers: map[string]*huma.Response{"200": {Description: "The project.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: report}}}},
 		refusals: []fault.Code{fault.InvalidInput, fault.Conflict, fault.StorageFull, fault.UnsupportedMediaType},
@@ -250,7 +250,7 @@ func (a *API) importProject() {
 		{Name: "project", In: "path", Required: true, Description: "Name of the project.", Schema: text},
 		{Name: "summary", In: "query", Description: "Summary of the change.", Schema: text},
 		{Name: "description", In: "query", Description: "Description of a new project.", Schema: text},
-		{Name: "strip", In: "query", Description: "true removes the top folder from all paths, if all files are in one. Archives of repositories have such a folder.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		{Name: "strip", In: "query", Description: "true removes the top folder from all paths if it contains all files, as in archives of repositories.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	}, &huma.RequestBody{Required: true, Content: archiveContent()}, a.readProject)
 }
 

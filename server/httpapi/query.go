@@ -57,7 +57,7 @@ func (a *API) queryFault(r *http.Request) error {
 		case !ok && len(known) == 0:
 			return fault.New(fault.BadRequest, "The query parameter %s is unknown. This endpoint has no query parameters.", fault.Shown(name, 60))
 		case !ok:
-			return fault.New(fault.BadRequest, "The query parameter %s is unknown. Known: %s.", fault.Shown(name, 60), strings.Join(sortedNames(known), ", "))
+			return fault.New(fault.BadRequest, "The query parameter %s is unknown. The known parameters are: %s.", fault.Shown(name, 60), strings.Join(sortedNames(known), ", "))
 		case len(values) > 1 && schema.Type != huma.TypeArray:
 			return &fault.Error{Code: fault.InvalidInput, Message: "The input is not valid.",
 				Details: []fault.Detail{{Message: "query parameter " + name + ": must be given only once"}}}

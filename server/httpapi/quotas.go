@@ -27,7 +27,7 @@ func quotasOf(r quotas.Report) *quotasAnswer {
 func (a *API) getQuotas() {
 	add(a, endpoint{
 		id: "getQuotas", method: http.MethodGet, path: Base + "/quotas", tag: "server", summary: "Get quotas and usage of the workspace",
-		about: "A run above a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.",
+		about: "A run that exceeds a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.",
 	}, func(ctx context.Context, _ *none) (*quotasAnswer, error) {
 		r, err := a.Quotas.Of(ctx, actor(ctx).Workspace)
 		if err != nil {

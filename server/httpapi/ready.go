@@ -11,14 +11,14 @@ import (
 // Ready reports that the server can be used.
 type Ready struct {
 	Ready      bool             `json:"ready"`
-	Components []ComponentState `json:"components" doc:"Components that this server uses. If one is down, the server is still ready, because its other APIs work."`
+	Components []ComponentState `json:"components" doc:"Other components that this server uses. If one of them is down, the server is still ready, because its other APIs work."`
 }
 
 // ComponentState is the state of a component that the server uses, such as the database.
 type ComponentState struct {
 	Component string `json:"component" enum:"database,sandbox,servers,kafka,bucket"`
 	State     string `json:"state" enum:"up,down"`
-	Reason    string `json:"reason,omitempty" doc:"Why it is down."`
+	Reason    string `json:"reason,omitempty" doc:"Reason why the component is down."`
 }
 
 // component returns the state of a component. The reason is used only if the component is down.
@@ -59,7 +59,7 @@ func (a *API) getReady() {
 	type out struct{ Body Ready }
 	add(a, endpoint{
 		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used",
-		about: "200 if the server can run programs and record them, otherwise 503 with the reason, and with `component` if the database or the sandbox is down. Kafka, the bucket and the messages of other servers are listed with their state, and do not change the status. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.", public: true,
+		about: "Returns 200 if the server can run programs and record them, otherwise 503 with the reason. The field `component` names the database or the sandbox if one of them is down. Kafka, the bucket and the connection to other servers are listed with their state, but do not change the status. A server that stops first returns 503 with the code shutting_down, and closes its listeners after --drain-delay.", public: true,
 		refusals: []fault.Code{fault.RuntimeUnavailable, fault.StorageUnavailable, fault.ShuttingDown},
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		err := a.StatusProvider.Serving()

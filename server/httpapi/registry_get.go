@@ -47,7 +47,7 @@ func (a *API) getListedAgent() {
 	type out struct{ Body ListedAgent }
 	add(a, endpoint{
 		id: "getListedAgent", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}", tag: "registry", summary: "Get an agent of the public registry",
-		about:    "The agent with the list of its released versions. Other workspaces see no drafts.",
+		about:    "Returns the agent with the list of its released versions. Other workspaces cannot see drafts.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ListedRef) (*out, error) {
 		found, err := a.Catalog.Agent(ctx, q.Publisher, q.Name)
@@ -80,7 +80,7 @@ func (a *API) getListedVersion() {
 	type out struct{ Body registry.Version }
 	add(a, endpoint{
 		id: "getListedVersion", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}/versions/{version}", tag: "registry", summary: "Get a version of the public registry with its files",
-		about: "publishedBy is empty. Only its own workspace can see it.", cached: true, refusals: []fault.Code{fault.NotFound},
+		about: "The field publishedBy is empty, because only members of the publishing workspace can see it.", cached: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		v, err := a.Catalog.Version(ctx, q.Publisher, q.Name, q.Version)
 		if err != nil {

@@ -43,7 +43,7 @@ func (a *API) browseRegistry() {
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "browseRegistry", method: http.MethodGet, path: Base + "/code-agents/registry", tag: "registry", summary: "List the public registry, by name",
-		about: "Agents that workspaces of this server share with all others, described by their latest version.",
+		about: "Lists the agents that workspaces of this server share with all others. Each is described by its latest version.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Catalog.Browse(ctx, registry.AgentFilter{Query: q.Query, Language: q.Language, Tag: q.Tag, Cursor: q.Cursor, Limit: q.Limit})
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 type ReplayBody struct {
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version  string `json:"version,omitempty" doc:"Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest)."`
-	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"Number of inputs (default 20)."`
+	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"Number of inputs (default: 20)."`
 }
 
 func (a *API) replayDraft() {
@@ -24,7 +24,7 @@ func (a *API) replayDraft() {
 	}
 	type out struct{ Body replay.Report }
 	add(a, endpoint{
-		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run recorded inputs of a version against the draft",
+		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run the draft with recorded inputs of a version",
 		about:      "Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {

@@ -12,7 +12,7 @@ import (
 
 // ExplainBody describes the call that is explained: an agent with a version, or a program as in POST /execute.
 type ExplainBody struct {
-	Agent    string         `json:"agent,omitempty" maxLength:"200" doc:"Name or ID of an agent. Absent: the program is in this body."`
+	Agent    string         `json:"agent,omitempty" maxLength:"200" doc:"Name or ID of an agent. Absent if the body contains the program."`
 	Version  string         `json:"version,omitempty" maxLength:"200" doc:"1.2.0, ^1, latest, sha256:… or draft."`
 	Revision int64          `json:"revision,omitempty" minimum:"1" doc:"With version draft: revision of the draft (default: the current one)."`
 	Hints    *routing.Hints `json:"hints,omitempty"`
@@ -22,8 +22,8 @@ type ExplainBody struct {
 func (a *API) getRouter() {
 	type out struct{ Body routing.RouterState }
 	add(a, endpoint{
-		id: "getRouter", method: http.MethodGet, path: Base + "/router", tag: "server", summary: "Get the table of the router",
-		about: "The rules that choose the runtime of runs whose programs do not name one. The first rule that applies and has a usable runtime decides.",
+		id: "getRouter", method: http.MethodGet, path: Base + "/router", tag: "server", summary: "Get the routing table",
+		about: "Lists the rules that choose a runtime for programs that do not set one. The first rule that applies and has a usable runtime decides.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		return &out{a.Routing.State(actor(ctx).Workspace)}, nil
 	})
@@ -33,8 +33,8 @@ func (a *API) explainRoute() {
 	type in struct{ Body ExplainBody }
 	type out struct{ Body routing.RouteExplanation }
 	add(a, endpoint{
-		modules: true, id: "explainRoute", method: http.MethodPost, path: Base + "/router/explain", tag: "server", summary: "Explain where a call would run",
-		about:    "Runs nothing. A call that would be refused is answered with refused.",
+		modules: true, id: "explainRoute", method: http.MethodPost, path: Base + "/router/explain", tag: "server", summary: "Explain which runtime a call would use",
+		about:    "Nothing is executed. If the call would be refused, the field refused of the answer states the reason.",
 		refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.StaleDraft, fault.SandboxUnavailable, fault.QueueFull},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		request, err := explained(q.Body)
@@ -52,7 +52,7 @@ func explained(b ExplainBody) (runs.Request, error) {
 	case (b.Agent == "") == (b.Program == nil):
 		return request, fault.Invalid("/agent", "must be set if program is absent, and must be absent if program is set.")
 	case b.Program == nil && b.Version == "":
-		return request, fault.Invalid("/version", "must name a version, or draft.")
+		return request, fault.Invalid("/version", "must be a version, or draft.")
 	case b.Program == nil:
 		return request, nil
 	}

@@ -22,8 +22,8 @@ type ExecuteBody struct {
 	Version       string          `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter."`
 	Revision      int64           `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
 	Input         json.RawMessage `json:"input,omitempty" doc:"Input of the run (default: {})."`
-	Limits        *LimitsBody     `json:"limits,omitempty" doc:"Limits for this run. They may only be lower than those of the version."`
-	Isolation     string          `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process."`
+	Limits        *LimitsBody     `json:"limits,omitempty" doc:"Limits for this run. They can only lower the limits of the version."`
+	Isolation     string          `json:"isolation,omitempty" enum:"strict" doc:"strict runs the program in a new process."`
 	Hints         *routing.Hints  `json:"hints,omitempty" doc:"Facts about this run, for the choice of its runtime."`
 	ParentRunID   string          `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string          `json:"workflowRunId,omitempty" maxLength:"100"`
@@ -51,7 +51,7 @@ func (a *API) executeAgent() {
 		AgentRef
 		DraftMatch
 		PreferOptions
-		Version string `query:"version" maxLength:"200" doc:"Version to run, if the body names none."`
+		Version string `query:"version" maxLength:"200" doc:"Version to run, if the body does not set one."`
 		Body    ExecuteBody
 	}
 	add(a, endpoint{
@@ -182,7 +182,7 @@ func (a *API) runAnswers() map[string]*huma.Response {
 	return map[string]*huma.Response{
 		"200": {Description: "The run has finished.", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: schemas.Schema(reflect.TypeFor[runs.Answer](), true, "")}}},
-		"202": {Description: "The run was accepted. Location is its address.",
+		"202": {Description: "The run was accepted. The header Location is its address.",
 			Headers: map[string]*huma.Param{"Location": {Schema: &huma.Schema{Type: huma.TypeString}}},
 			Content: map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[Accepted](), true, "")}}},
 	}

@@ -28,7 +28,7 @@ type InlineBody struct {
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits        *LimitsBody              `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
-	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process for each run."`
+	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict" doc:"strict uses a new process for each run."`
 	Hints         *routing.Hints           `json:"hints,omitempty" doc:"Facts about this run, for the choice of its runtime."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`

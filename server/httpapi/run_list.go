@@ -20,7 +20,7 @@ func (a *API) listRuns() {
 		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
 		Version string          `query:"version" maxLength:"200" doc:"Exact version or draft, not a range. Can be used without agent."`
 		Status  registry.Status `query:"status" doc:"Only runs with this status."`
-		Parent  string          `query:"parentRunId" maxLength:"100" doc:"Only runs that this run started by calling agents, or that name it as their parent."`
+		Parent  string          `query:"parentRunId" maxLength:"100" doc:"Only runs that this run started by calling agents, or whose parent is this run."`
 		Since   time.Time       `query:"since" doc:"RFC 3339 time. Only runs that were requested then or later."`
 	}
 	type out struct{ Body RunPage }

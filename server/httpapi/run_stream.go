@@ -16,7 +16,7 @@ const StreamPath = Base + "/runs/{run}/stream"
 func (a *API) describeStream() {
 	op := &huma.Operation{
 		OperationID: "streamRun", Method: http.MethodGet, Path: StreamPath, Tags: []string{"runs"}, Summary: "Follow a run over a WebSocket",
-		Description: "Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that falls behind is disconnected with a reason and can resume with from.",
+		Description: "Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that is too slow is disconnected with a reason, and can resume with from.",
 		Parameters: []*huma.Param{
 			{Name: "run", In: "path", Required: true, Description: "ID of the run.", Schema: &huma.Schema{Type: huma.TypeString}},
 			{Name: "from", In: "query", Description: "Only events with a higher seq.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(0.0)}},

@@ -13,7 +13,7 @@ type RuntimeState struct {
 	Runtime  runtimes.Name      `json:"runtime"`
 	Language runtimes.Language  `json:"language"`
 	Ready    bool               `json:"ready"`
-	Features []runtimes.Feature `json:"features" doc:"Features that programs may need: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs another one is refused for this runtime."`
+	Features []runtimes.Feature `json:"features" doc:"Features that the runtime supports, of: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs a missing feature is refused for this runtime."`
 	Workers  WorkerState        `json:"workers"`
 	Queue    QueueState         `json:"queue"`
 }
@@ -22,12 +22,12 @@ type RuntimeState struct {
 // since the server began.
 type WorkerState struct {
 	Idle      int   `json:"idle" doc:"Workers that are ready and idle."`
-	Busy      int   `json:"busy" doc:"Workers that execute or start a run."`
+	Busy      int   `json:"busy" doc:"Workers that are executing or starting a run."`
 	Preparing int   `json:"preparing" doc:"Workers that are being prepared."`
 	Waiting   int   `json:"waiting" doc:"Admitted runs that wait for a worker."`
 	Started   int64 `json:"started" doc:"Workers that have become ready since the server started."`
 	Died      int64 `json:"died" doc:"Started workers that exited or were killed by another process."`
-	Retired   int64 `json:"retired" doc:"Started workers that the server stopped: after their runs, or at a limit."`
+	Retired   int64 `json:"retired" doc:"Started workers that the server stopped, after their runs or at a limit."`
 }
 
 // QueueState contains the number of runs that wait for any runtime, and the number of runs that this runtime executes.
@@ -54,7 +54,7 @@ func (a *API) listRuntimes() {
 	type out struct{ Body RuntimeList }
 	add(a, endpoint{
 		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "Get the state of the runtimes",
-		about: "The engines of this server, with the state of their workers and queues, and the load of the last hour. The list is complete.",
+		about: "Lists the runtimes of this server with the state of their workers and queues, and the load of the last hour. The list is complete.",
 	}, func(context.Context, *none) (*out, error) {
 		return &out{Body: a.StatusProvider.Runtimes()}, nil
 	})

@@ -27,7 +27,7 @@ func (a *API) listSamples() {
 	type out struct{ Body SampleList }
 	add(a, endpoint{
 		id: "listSamples", method: http.MethodGet, path: Base + "/samples", tag: "agents", summary: "List sample agents",
-		about: "Agents to start from. The body of each can be sent to POST /code-agents. The list is complete.",
+		about: "Lists example agents. The body of each can be sent to POST /code-agents to create an agent. The list is complete.",
 	}, func(context.Context, *none) (*out, error) {
 		answer := &out{Body: SampleList{Items: make([]Sample, 0, len(a.Samples))}}
 		for _, s := range a.Samples {

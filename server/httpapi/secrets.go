@@ -30,8 +30,8 @@ type SecretList struct {
 
 // SecretBody sets a secret.
 type SecretBody struct {
-	Value string            `json:"value" doc:"Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns it."`
-	Bind  *registry.Binding `json:"bind,omitempty" doc:"Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value."`
+	Value string            `json:"value" doc:"Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns the value."`
+	Bind  *registry.Binding `json:"bind,omitempty" doc:"Binds the secret to a host. ctx.fetch and the proxy for plain HTTP send it as a header to that host only, and programs cannot read it. If absent, programs receive the value."`
 }
 
 // SecretRef contains the parameters that name a secret.
@@ -57,7 +57,7 @@ func (a *API) listSecrets() {
 	type out struct{ Body SecretList }
 	add(a, endpoint{
 		id: "listSecrets", method: http.MethodGet, path: Base + "/secrets", tag: "secrets", summary: "List secrets, without values",
-		about: "Names, owners and users of the secrets. No endpoint returns a value.",
+		about: "Lists names and owners of secrets, and the versions and drafts that use them. No endpoint returns a value.",
 	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		all, err := a.Secrets.List(ctx, actor(ctx))
 		if err != nil {

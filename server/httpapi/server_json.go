@@ -23,7 +23,7 @@ func (a *API) getServerJSON() {
 	type out struct{ Body manifest.Server }
 	add(a, endpoint{
 		id: "getServerJSON", method: http.MethodGet, path: Base + "/server.json", tag: "tool sets", summary: "Get the server.json of an MCP address",
-		about:    "Describes the address of all agents, of a tool set or of one version for a registry of MCP, at --public-url or else at the address of the request.",
+		about:    "Describes an MCP address to an MCP registry: the address of all agents, of a tool set or of one version. The address begins with --public-url, or else with the address of the request.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		offer, selection, err := a.offered(ctx, q.Set, q.Reference)

@@ -14,7 +14,7 @@ func (a *API) closeSession() {
 	}
 	add(a, endpoint{
 		id: "closeSession", method: http.MethodDelete, path: Base + "/session", tag: "session", summary: "Sign out",
-		about:  "Ends the session of the cookie. A token stays valid.",
+		about:  "Ends the session of the cookie. Tokens stay valid.",
 		status: http.StatusNoContent,
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		if caller, _ := gate.CallerOf(ctx); caller.Browser {

@@ -11,8 +11,8 @@ import (
 type Session struct {
 	Actor      SessionActor          `json:"actor"`
 	Workspace  SessionWorkspace      `json:"workspace"`
-	Workspaces []SessionWorkspace    `json:"workspaces" doc:"Workspaces that X-Workspace may name."`
-	Role       registry.Role         `json:"role,omitempty" doc:"Role of the person in the workspace. Absent for tokens that belong to nobody."`
+	Workspaces []SessionWorkspace    `json:"workspaces" doc:"Workspaces that are allowed in X-Workspace."`
+	Role       registry.Role         `json:"role,omitempty" doc:"Role of the person in the workspace. Absent for tokens that do not belong to a person."`
 	Scopes     []registry.Scope      `json:"scopes" doc:"Scopes of the caller. admin includes all others."`
 	Agents     []registry.TokenAgent `json:"agents" doc:"Agents that the caller is restricted to. Empty for all agents."`
 }
@@ -36,7 +36,7 @@ func (a *API) getSession() {
 	type out struct{ Body Session }
 	add(a, endpoint{
 		id: "getSession", method: http.MethodGet, path: Base + "/session", tag: "session", summary: "Get the current session",
-		about: "The caller, its workspace and what it may do there.",
+		about: "Returns the caller, its workspace, and its permissions there.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		who := caller(ctx)
 		memberships, err := a.Access.MembershipsOf(ctx, who)

@@ -46,7 +46,7 @@ func (a *API) openSession() {
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		body := q.Body
 		if (body.Token == "") == (body.Name == "" || body.Password == "") {
-			return nil, fault.Invalid("", "Give either a token, or a name and a password.")
+			return nil, fault.Invalid("", "Send either a token, or a name and a password.")
 		}
 		answer := &cookieAnswer{}
 		if body.Token != "" {

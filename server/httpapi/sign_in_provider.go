@@ -115,7 +115,7 @@ func (a *API) listSignInMethods() {
 	type out struct{ Body SignInMethods }
 	add(a, endpoint{
 		id: "listSignInMethods", method: http.MethodGet, path: Base + "/session/methods", tag: "session", summary: "List the ways to sign in",
-		about: "Needs no credential. The list is complete. A token, and the link that the server prints, always work.", public: true,
+		about: "Requires no credential. The list is complete. Signing in with a token or with the link that the server prints is always possible.", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
 		methods := SignInMethods{}

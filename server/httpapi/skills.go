@@ -20,9 +20,9 @@ type Skill struct {
 	Description   string               `json:"description"`
 	Tags          []string             `json:"tags"`
 	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered,registry"`
-	Source        string               `json:"source" doc:"URL that the skill was fetched from, or empty."`
+	Source        string               `json:"source" doc:"URL that the skill was downloaded from. Empty if there is none."`
 	State         string               `json:"state" enum:"active,draft,active_with_draft,broken"`
-	Language      runtimes.Language    `json:"language,omitempty" doc:"Language of the version, else of the draft."`
+	Language      runtimes.Language    `json:"language,omitempty" doc:"Language of the version, or of the draft if there is no version."`
 	Version       string               `json:"version" doc:"Latest version. Empty if nothing is published."`
 	Digest        string               `json:"digest"`
 	SafetyFlags   []string             `json:"safetyFlags"`
@@ -31,7 +31,7 @@ type Skill struct {
 	InstalledAt   *time.Time           `json:"installedAt,omitempty"`
 	InstalledBy   string               `json:"installedBy"`
 	FolderMissing bool                 `json:"folderMissing" doc:"true if the folder was deleted. The skill stays until it is uninstalled."`
-	Problem       *skills.Trouble      `json:"problem,omitempty" doc:"Error in the folder. The version above still runs."`
+	Problem       *skills.Trouble      `json:"problem,omitempty" doc:"Error in the folder. The version in the field version still runs."`
 }
 
 func skillOf(e skills.Entry) Skill {
@@ -59,7 +59,7 @@ func (a *API) listSkills() {
 	type out struct{ Body SkillList }
 	add(a, endpoint{
 		id: "listSkills", method: http.MethodGet, path: Base + "/skills", tag: "skills", summary: "List skills, and skill folders with errors",
-		about: "Installed skills with their origin, and folders that could not be loaded, with the reason.",
+		about: "Lists installed skills with their origin, and skill folders that could not be loaded, with the reason.",
 	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		entries, err := a.Skills.List(ctx, actor(ctx))
 		if err != nil {
@@ -96,7 +96,7 @@ func (a *API) installSkill() {
 		refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.Forbidden},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		if (q.Body.Name != "" && q.Body.URL != "") || (len(q.Body.Files) > 0) == (q.Body.Name != "" || q.Body.URL != "") {
-			return nil, fault.Invalid("", "Give exactly one of name, url and files.")
+			return nil, fault.Invalid("", "Set exactly one of name, url and files.")
 		}
 		e, err := a.Skills.Install(ctx, actor(ctx), skills.Source{Name: q.Body.Name, URL: q.Body.URL, Files: q.Body.Files})
 		if err != nil {
@@ -111,7 +111,7 @@ type PromoteSkillBody struct {
 	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" maxLength:"100" doc:"Version number (default: the number suggested from the changes)."`
 	Changelog string `json:"changelog,omitempty"`
-	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested."`
+	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller version number than suggested."`
 }
 
 func (a *API) promoteSkill() {
@@ -123,7 +123,7 @@ func (a *API) promoteSkill() {
 	type out struct{ Body Skill }
 	add(a, endpoint{
 		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Publish a skill's draft",
-		about:      "Makes a version from the draft of the skill. Callers of the skill get it at once.",
+		about:      "Publishes the draft of the skill as a version. The next call of the skill uses it.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.Conflict, fault.BumpTooSmall},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)

@@ -21,19 +21,19 @@ import (
 
 // TaskBody describes a task.
 type TaskBody struct {
-	Agent       string            `json:"agent,omitempty" maxLength:"100" doc:"Name or ID. The agent needs the capability files with write. Give either agent or description."`
-	Description string            `json:"description,omitempty" maxLength:"16384" doc:"The change in words. A language model writes the program, which runs on the task's overlay alone. It gets the description, the input and the paths of the project's files."`
+	Agent       string            `json:"agent,omitempty" maxLength:"100" doc:"Name or ID of an agent that has the capability files with write. Set either agent or description."`
+	Description string            `json:"description,omitempty" maxLength:"16384" doc:"Description of the change. A language model writes a program from the description, the input and the paths of the project's files. The program can change only the task's overlay."`
 	Language    runtimes.Language `json:"language,omitempty" enum:"javascript,typescript,python,bash" doc:"Language of the program that the model writes (default: python)."`
-	Version     string            `json:"version,omitempty" maxLength:"100" doc:"1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now."`
-	Project     string            `json:"project,omitempty" maxLength:"63" doc:"Name of the project (default: the agent's own). An agent with the project * works on any."`
+	Version     string            `json:"version,omitempty" maxLength:"100" doc:"1.2.0, ^1, latest or a digest (default: latest). The task uses the version that this resolves to now."`
+	Project     string            `json:"project,omitempty" maxLength:"63" doc:"Name of the project (default: the project of the agent). An agent with the project * can change any project."`
 	Title       string            `json:"title,omitempty" maxLength:"200" doc:"Title (default: agent and project, or the first line of the description)."`
 	Input       json.RawMessage   `json:"input,omitempty" doc:"Input of the agent (default: {})."`
-	Priority    *int              `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority (default: 5). One step is worth ten minutes of waiting."`
+	Priority    *int              `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Priority from 0 to 9; higher starts first (default: 5). One step counts as much as ten minutes of waiting."`
 }
 
 // TaskRetry contains a person's feedback about the last attempt of a task.
 type TaskRetry struct {
-	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Comment on the last attempt. An agent gets it as the input property named feedback, which its input schema, if any, must declare. For a described task, the language model reads it."`
+	Feedback string `json:"feedback,omitempty" maxLength:"16384" doc:"Comment on the last attempt. An agent receives it as the input property feedback, which its input schema must declare if it has one. For a described task, the language model receives it."`
 }
 
 // TaskList is one page of tasks, newest first.
@@ -65,7 +65,7 @@ func (a *API) submitTask() {
 	}
 	add(a, endpoint{
 		id: "submitTask", method: http.MethodPost, path: Base + "/tasks", tag: "tasks", summary: "Submit a task", status: http.StatusCreated,
-		about:      "Queues a task. It starts when the server has a place, and its changes wait for a decision. Among the tasks of a workspace, the one with the highest priority starts first; ten minutes of waiting are worth one step.",
+		about:      "Queues a task. It starts when the server has capacity, and its changes wait for a decision. In a workspace, the task with the highest priority starts first; ten minutes of waiting count as one step of priority.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.StorageFull, fault.TooManyRequests, fault.ModelUnavailable, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		b := q.Body
@@ -87,7 +87,7 @@ func (a *API) listTasks() {
 	type answer struct{ Body TaskList }
 	add(a, endpoint{
 		id: "listTasks", method: http.MethodGet, path: Base + "/tasks", tag: "tasks", summary: "List tasks, newest first",
-		about: "All tasks of the workspace, without their inputs (null), descriptions and feedback.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		about: "Lists all tasks of the workspace, without their inputs (null), descriptions and feedback.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		page, err := a.Tasks.List(ctx, actor(ctx), q.Project, registry.TaskFilter{Status: q.Status, Cursor: q.Cursor, Limit: q.Limit})
 		return &answer{TaskList(page)}, err
@@ -97,7 +97,7 @@ func (a *API) listTasks() {
 func (a *API) getTask() {
 	add(a, endpoint{
 		id: "getTask", method: http.MethodGet, path: Base + "/tasks/{task}", tag: "tasks", summary: "Read a task",
-		about: "Its state and the run and the changes of the last attempt.", refusals: []fault.Code{fault.NotFound},
+		about: "Returns the state of the task, and the run and the changes of the last attempt.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *TaskRef) (*taskAnswer, error) {
 		t, err := a.Tasks.Get(ctx, actor(ctx), q.Task)
 		return &taskAnswer{t}, err
@@ -113,7 +113,7 @@ func (a *API) listTaskEvents() {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "listTaskEvents", method: http.MethodGet, path: Base + "/tasks/{task}/events", tag: "tasks", summary: "Get the events of a task",
-		about:    "Returns the changes of state so far (kind status), and the answers of the language model that were not usable (kind attempt: n, error, delayMs), as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.",
+		about:    "Returns the events so far as JSON: changes of state (kind status), and unusable answers of the language model (kind attempt, with n, error and delayMs). The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. Events of the program are events of its run.",
 		refusals: []fault.Code{fault.NotFound, fault.TooManyRequests}, instead: a.streamTaskEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[TaskEventList](), true, "")},
@@ -160,7 +160,7 @@ func (a *API) diffTask() {
 	type answer struct{ Body projects.OverlayDifference }
 	add(a, endpoint{
 		id: "diffTask", method: http.MethodGet, path: Base + "/tasks/{task}/diff", tag: "tasks", summary: "Compare the changes of a task with the project",
-		about:    "As of its overlay: unified diffs from the files that the run read, and whether each change still fits the project as it is now.",
+		about:    "Returns unified diffs from the files that the run read, and whether each change can still be applied to the current project.",
 		refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *TaskRef) (*answer, error) {
 		diff, err := a.Tasks.Diff(ctx, actor(ctx), q.Task)
@@ -175,7 +175,7 @@ func (a *API) acceptTask() {
 	}
 	add(a, endpoint{
 		id: "acceptTask", method: http.MethodPost, path: Base + "/tasks/{task}/accept", tag: "tasks", summary: "Accept the changes of a task",
-		about:      "Applies all changed files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.",
+		about:      "Applies all changed files to the project, or only the given ones. If the project has changed the same lines meanwhile, nothing is applied, and the answer is a conflict that contains both changes.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput, fault.StorageFull},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
 		t, err := a.Tasks.Accept(ctx, actor(ctx), q.Task, projects.Decision(q.Body))
@@ -190,7 +190,7 @@ func (a *API) rejectTask() {
 	}
 	add(a, endpoint{
 		id: "rejectTask", method: http.MethodPost, path: Base + "/tasks/{task}/reject", tag: "tasks", summary: "Reject the changes of a task",
-		about:      "Rejects all changed files, or some. The project stays as it is.",
+		about:      "Rejects all changed files, or only the given ones. The project does not change.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
 		t, err := a.Tasks.Reject(ctx, actor(ctx), q.Task, projects.Decision(q.Body))
@@ -201,7 +201,7 @@ func (a *API) rejectTask() {
 func (a *API) cancelTask() {
 	add(a, endpoint{
 		id: "cancelTask", method: http.MethodPost, path: Base + "/tasks/{task}/cancel", tag: "tasks", summary: "Cancel a task",
-		about:      "Ends a task that has no changes yet, and its run. Its state is then errored, with the error cancelled.",
+		about:      "Ends a task that has not proposed changes yet, and its run. The state of the task becomes errored, with the error cancelled.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *TaskRef) (*taskAnswer, error) {
 		if err := a.mayTouchTask(ctx, q.Task); err != nil {
@@ -231,8 +231,8 @@ func (a *API) retryTask() {
 		Body TaskRetry
 	}
 	add(a, endpoint{
-		id: "retryTask", method: http.MethodPost, path: Base + "/tasks/{task}/retry", tag: "tasks", summary: "Try a task again",
-		about:      "Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first. A task that has changes needs the scope write.",
+		id: "retryTask", method: http.MethodPost, path: Base + "/tasks/{task}/retry", tag: "tasks", summary: "Run a task again",
+		about:      "Queues a task again that is in the state reviewing, rejected or errored. Its undecided changes are rejected first; this requires the scope write.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*taskAnswer, error) {
 		if err := a.mayTouchTask(ctx, q.Task); err != nil {

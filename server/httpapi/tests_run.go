@@ -42,8 +42,8 @@ func (a *API) runTests() {
 	}
 	add(a, endpoint{
 		id: "runTests", method: http.MethodPost, path: Base + "/code-agents/{agent}/tests/run", tag: "tests", summary: "Run the tests of a draft or version",
-		about: "Runs the program with the input of each test and compares the answer with the expected one. The runs are recorded. A test that fails is no error of the request. " +
-			"With Accept: text/event-stream the answer is a stream of server-sent events: result: the result of one test; report: the totals, at the end; problem: a problem document, if the tests could not be finished.",
+		about: "Runs the program with the input of each test and compares the answer with the expected one. The runs are recorded. A failed test is not an error of the request. " +
+			"With Accept: text/event-stream, the answer is a stream of server-sent events: result (the result of one test), report (the totals, at the end) and problem (a problem document, if the tests could not be finished).",
 		refusals: append(runRefusals(), fault.StaleDraft), answers: map[string]*huma.Response{"200": {Description: "The results.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[TestsReport](), true, "")},
 			"text/event-stream": {},
@@ -70,7 +70,7 @@ func (a *API) runTests() {
 type GenerateBody struct {
 	Version  string `json:"version,omitempty" doc:"draft (default), 1.2.0, ^1, latest or a digest."`
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
-	Count    int    `json:"count,omitempty" minimum:"1" maximum:"100" doc:"Largest number of tests (default 24)."`
+	Count    int    `json:"count,omitempty" minimum:"1" maximum:"100" doc:"Maximum number of tests (default: 24)."`
 	Seed     uint64 `json:"seed,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The same seed gives the same inputs (default: a new one)."`
 }
 
@@ -84,8 +84,8 @@ func (a *API) generateTests() {
 	type out struct{ Body tests.Generation }
 	add(a, endpoint{
 		id: "generateTests", method: http.MethodPost, path: Base + "/code-agents/{agent}/tests/generate", tag: "tests", summary: "Generate tests from the input schema",
-		about: "Makes valid, edge and invalid inputs and runs them. A valid input must give an output that fits the output schema, an invalid one must be refused. " +
-			"The inputs of failed tests are made smaller. Nothing is kept: add the tests that you want to the draft.",
+		about: "Creates valid, invalid and boundary inputs and runs the program with them. For a valid input, the output must match the output schema. An invalid input must be refused. " +
+			"Inputs of failed tests are reduced to smaller ones. Nothing is stored: add the tests that you want to keep to the draft.",
 		idempotent: true, refusals: append(runRefusals(), fault.StaleDraft),
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)

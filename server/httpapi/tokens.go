@@ -14,7 +14,7 @@ import (
 type TokenBody struct {
 	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"Label of the token, for example the program that uses it."`
 	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"Scopes (default: all except admin). admin includes all others."`
-	Agents    []string         `json:"agents,omitempty" maxItems:"200" doc:"Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints about several agents."`
+	Agents    []string         `json:"agents,omitempty" maxItems:"200" doc:"Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints that concern several agents."`
 	ExpiresAt *time.Time       `json:"expiresAt,omitempty"`
 }
 

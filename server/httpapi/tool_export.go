@@ -46,7 +46,7 @@ func (a *API) exportTool() {
 	}
 	add(a, endpoint{
 		id: "exportTool", method: http.MethodPost, path: Base + "/code-agents/{agent}/export-tool", tag: "versions", summary: "Export a version as a tool",
-		about:      "Returns the manifest. A manifest cannot refer to a draft: without a version the answer is no_version with a remedy.",
+		about:      "Returns the manifest of a version. A manifest cannot describe a draft: if the agent has no version, the answer is no_version with a remedy.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
 		if q.Body.Publish {

@@ -27,7 +27,7 @@ func (a *API) importTool() {
 	}
 	add(a, endpoint{
 		id: "importTool", method: http.MethodPost, path: Base + "/code-agents/import-tool", tag: "agents", summary: "Import a tool as a draft",
-		about:  "Creates an agent with the name, the description and the schemas of a tool of another system, and with a stub as its program. Errors name the field of the definition.",
+		about:  "Creates an agent with the name, the description and the schemas of a tool from another system. Its program is a stub. Errors name the field of the tool definition.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.InvalidInput, fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*answer, error) {
 		agent, notes, err := a.Agents.ImportTool(keyed(ctx), actor(ctx), agents.ToolImport{Tool: q.Body.Tool, Name: q.Body.Name, Language: q.Body.Language})

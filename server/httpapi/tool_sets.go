@@ -13,7 +13,7 @@ import (
 type ToolSetBody struct {
 	Title       string   `json:"title,omitempty" maxLength:"1000"`
 	Description string   `json:"description,omitempty" maxLength:"1000"`
-	References  []string `json:"references" minItems:"1" maxItems:"200" doc:"Such as weather@1.2.0 or weather@^1. The set stores the versions that they name now."`
+	References  []string `json:"references" minItems:"1" maxItems:"200" doc:"References such as weather@1.2.0 or weather@^1. The set stores the versions that they resolve to now."`
 }
 
 // ToolSetList lists tool sets.
@@ -47,7 +47,7 @@ func (a *API) listToolSets() {
 func (a *API) getToolSet() {
 	add(a, endpoint{
 		id: "getToolSet", method: http.MethodGet, path: Base + "/tool-sets/{set}", tag: "tool sets", summary: "Read a tool set",
-		about:    "The set with the versions that are pinned.",
+		about:    "Returns the tool set with its pinned versions.",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ToolSetName) (*toolSetAnswer, error) {
 		set, err := a.Tools.Set(ctx, actor(ctx), q.Set)
@@ -62,7 +62,7 @@ func (a *API) putToolSet() {
 	}
 	add(a, endpoint{
 		id: "putToolSet", method: http.MethodPut, path: Base + "/tool-sets/{set}", tag: "tool sets", summary: "Create or replace a tool set",
-		about:      "Pins the versions that the references name now. MCP clients find them at /mcp/sets/{set}.",
+		about:      "Pins the versions that the references resolve to now. MCP clients use them at /mcp/sets/{set}.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*toolSetAnswer, error) {
 		set, err := a.Tools.PutSet(ctx, actor(ctx), tools.SetRequest{Name: q.Set, Title: q.Body.Title, Description: q.Body.Description, References: q.Body.References})
@@ -73,7 +73,7 @@ func (a *API) putToolSet() {
 func (a *API) deleteToolSet() {
 	add(a, endpoint{
 		id: "deleteToolSet", method: http.MethodDelete, path: Base + "/tool-sets/{set}", tag: "tool sets", summary: "Delete a tool set",
-		about:  "MCP clients of the set lose its tools. The versions stay.",
+		about:  "MCP clients of the set can no longer use its tools. The versions are kept.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ToolSetName) (*none, error) {
 		return &none{}, a.Tools.DeleteSet(ctx, actor(ctx), q.Set)

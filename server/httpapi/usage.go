@@ -23,14 +23,14 @@ const csvType = "text/csv"
 func (a *API) getUsage() {
 	type in struct {
 		Month  string `query:"month" maxLength:"7" doc:"Calendar month in UTC, such as 2026-11 (default: the current one)."`
-		Format string `query:"format" enum:"json,csv" doc:"csv answers with a table, as Accept: text/csv does. For links that cannot send a header."`
-		Accept string `header:"Accept" doc:"text/csv answers with a table."`
+		Format string `query:"format" enum:"json,csv" doc:"csv returns a table, like Accept: text/csv. Use it in links, which cannot send a header."`
+		Accept string `header:"Accept" doc:"text/csv returns a table."`
 	}
 	type out struct{ Body usage.Monthly }
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "getUsage", method: http.MethodGet, path: Base + "/usage", tag: "server", summary: "Get the usage of the workspace in a month",
-		about:   "Every meter with its amount, price and cost, and its last twelve months. The use of a run counts when it ends, and stays when the run is removed. With Accept: text/csv or format=csv the answer is a table with one row for each month and meter.",
+		about:   "Lists every meter with its amount, price and cost, and its last twelve months. The use of a run is counted when the run ends, and remains when the run is removed. With Accept: text/csv or format=csv, the answer is a table with one row for each month and meter.",
 		instead: a.writeUsage,
 		answers: map[string]*huma.Response{"200": {Description: "The usage.", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: schemas.Schema(reflect.TypeFor[usage.Monthly](), true, "")},

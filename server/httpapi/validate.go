@@ -19,16 +19,16 @@ type ValidateBody struct {
 	Code         string                   `json:"code,omitempty"`
 	Files        map[string]registry.File `json:"files,omitempty"`
 	Entrypoint   string                   `json:"entrypoint,omitempty"`
-	Environment  map[string]string        `json:"environment,omitempty" doc:"Environment of a Python program that infer loads."`
-	Packages     []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. Imports of packages are then not checked, and infer installs those that it needs."`
+	Environment  map[string]string        `json:"environment,omitempty" doc:"Environment variables for a Python program that infer loads."`
+	Packages     []string                 `json:"packages,omitempty" doc:"Packages of the program, as in an agent. If set, imports of packages are not checked, and infer installs the packages that it needs."`
 	Rules        *RulesBody               `json:"rules,omitempty"`
 	InputSchema  json.RawMessage          `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
 	Input        json.RawMessage          `json:"input,omitempty"`
 	Output       json.RawMessage          `json:"output,omitempty"`
-	Name         string                   `json:"name,omitempty" doc:"Of the agent. The description must say more."`
-	Title        string                   `json:"title,omitempty" doc:"Of the agent. The description must say more."`
-	Description  *string                  `json:"description,omitempty" doc:"Of the agent. A warning says if it is missing, short or long for models."`
+	Name         string                   `json:"name,omitempty" doc:"Name of the agent. The answer contains a warning if the description only repeats it."`
+	Title        string                   `json:"title,omitempty" doc:"Name of the agent. The answer contains a warning if the description only repeats it."`
+	Description  *string                  `json:"description,omitempty" doc:"Description of the agent. The answer contains a warning if it is missing, or too short or too long for models."`
 	Infer        bool                     `json:"infer,omitempty" doc:"Also infer the schemas from the code, as POST /infer does. A Python program is loaded for that."`
 }
 
@@ -37,7 +37,7 @@ func (a *API) validate() {
 	type out struct{ Body agents.ValidateReport }
 	add(a, endpoint{
 		modules: true, id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
-		about:    "The code is parsed in the sandbox and not run. With infer, inferred holds the schemas that its types describe, if there are any.",
+		about:    "The code is parsed in the sandbox and not run. With infer, the field inferred contains the schemas that are derived from its types.",
 		refusals: []fault.Code{fault.SandboxUnavailable, fault.QueueFull, fault.QuotaExceeded},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body

@@ -13,7 +13,7 @@ import (
 type DeprecateBody struct {
 	Deprecated bool   `json:"deprecated"`
 	Reason     string `json:"reason,omitempty"`
-	Successor  string `json:"successor,omitempty" doc:"Reference to use instead (default: the latest other version)."`
+	Successor  string `json:"successor,omitempty" doc:"Reference that callers should use instead (default: the latest other version)."`
 }
 
 // DeprecatedVersion is the version with the list of owners that reference it. These owners should change their
@@ -31,7 +31,7 @@ func (a *API) deprecateVersion() {
 	type out struct{ Body DeprecatedVersion }
 	add(a, endpoint{
 		id: "deprecateVersion", method: http.MethodPatch, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions",
-		summary: "Deprecate a version", about: "A deprecated version still runs. Ranges and latest resolve to it only if nothing else fits. Runs have the header Atelier-Deprecated. The answer lists the pins on the version.",
+		summary: "Deprecate a version", about: "A deprecated version still runs. Ranges and latest resolve to it only if no other version matches. Answers of its runs have the header Atelier-Deprecated. The answer lists the pins on the version.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

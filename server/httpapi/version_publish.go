@@ -18,14 +18,14 @@ import (
 // the first version gets 1.0.0.
 type PublishBody struct {
 	Revision          int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
-	Version           string `json:"version,omitempty" doc:"Semantic version."`
+	Version           string `json:"version,omitempty" doc:"Semantic version, for example 1.2.0."`
 	Bump              string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
 	Changelog         string `json:"changelog,omitempty"`
-	Force             bool   `json:"force,omitempty" doc:"Accept a smaller number than suggested. Requires comment."`
-	Comment           string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested, or for failed checks; stored with the version."`
-	AcceptRegressions bool   `json:"acceptRegressions,omitempty" doc:"Publish a major version although tests or recorded inputs fail. Requires comment. The version records both."`
-	IfChanged         bool   `json:"ifChanged,omitempty" doc:"If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists."`
-	Replay            int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences."`
+	Force             bool   `json:"force,omitempty" doc:"Accept a smaller version number than suggested. Requires comment."`
+	Comment           string `json:"comment,omitempty" doc:"Reason for a smaller version number than suggested, or for failed checks. It is stored with the version."`
+	AcceptRegressions bool   `json:"acceptRegressions,omitempty" doc:"Publish a major version even if tests or recorded inputs fail. Requires comment. The version records the failures and the comment."`
+	IfChanged         bool   `json:"ifChanged,omitempty" doc:"If the draft has no changes since the previous version, return that version with 200 instead of the error version_exists."`
+	Replay            int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft returns the same outputs for this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences."`
 }
 
 // versionAnswer is the answer with a complete version.
@@ -80,11 +80,11 @@ func (a *API) publishVersion() {
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the version is a major one, those of the version before: failures are refused with tests_failed; errors lists them and pins the callers of the version before.",
-		status: http.StatusCreated, idempotent: true, answers: map[string]*huma.Response{"200": {Description: "The draft has no changes since this version, and the request had ifChanged.",
+		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the new version is a major version, the tests of the previous version too. Otherwise the answer is tests_failed; errors lists the failed tests, and pins lists the callers of the previous version.",
+		status: http.StatusCreated, idempotent: true, answers: map[string]*huma.Response{"200": {Description: "The draft has no changes since this version, and the request contained ifChanged.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}},
 			"201": {Description: "The new version.", Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[agents.Published](), true, "")}}},
-			"202": {Description: "The gate escalates, and a person must approve the publication. Location is the request.", Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[AwaitedPublication](), true, "")}}},
+			"202": {Description: "A person must approve the publication first. The header Location is the address of the request for approval.", Content: map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[AwaitedPublication](), true, "")}}},
 		},
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.PolicyBlocked, fault.TestsFailed, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*publishAnswer, error) {

@@ -21,13 +21,13 @@ type Agent struct {
 	Tags             []string                  `json:"tags"`
 	Metadata         json.RawMessage           `json:"metadata"`
 	Listed           bool                      `json:"listed"`
-	Origin           *Origin                   `json:"origin,omitempty" doc:"Agent that it was copied from."`
+	Origin           *Origin                   `json:"origin,omitempty" doc:"Agent that this agent was copied from."`
 	LatestVersion    string                    `json:"latestVersion" doc:"Version that latest resolves to: the highest released version that is not deprecated, else the highest. Empty if there is none."`
 	LatestDeprecated bool                      `json:"latestDeprecated,omitempty" doc:"true if all versions are deprecated."`
 	UsageCount       int64                     `json:"usageCount"`
 	LastUsedAt       *time.Time                `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
 	Draft            registry.Draft            `json:"draft"`
-	Changelog        []registry.ChangelogEntry `json:"changelog" doc:"The last 100 entries, newest first. The list of versions has all."`
+	Changelog        []registry.ChangelogEntry `json:"changelog" doc:"The last 100 entries, newest first. The list of versions contains all of them."`
 	CreatedAt        time.Time                 `json:"createdAt"`
 	UpdatedAt        time.Time                 `json:"updatedAt"`
 }
@@ -35,8 +35,8 @@ type Agent struct {
 // Origin is the version of the public registry from which an agent was copied.
 type Origin struct {
 	registry.Origin
-	Publisher string `json:"publisher,omitempty" doc:"Workspace that lists the original, while it is listed. Only when a single agent is read."`
-	Newer     string `json:"newer,omitempty" doc:"Latest version of the original, if it is higher than the copied one. Only when a single agent is read."`
+	Publisher string `json:"publisher,omitempty" doc:"Workspace that lists the original in the registry; absent if it is not listed. Returned only for single agents."`
+	Newer     string `json:"newer,omitempty" doc:"Latest version of the original, if it is higher than the copied version. Returned only for single agents."`
 }
 
 func originOf(a registry.Agent) *Origin {
@@ -80,7 +80,7 @@ type AgentSummary struct {
 	CreatedAt        time.Time         `json:"createdAt"`
 	UpdatedAt        time.Time         `json:"updatedAt"`
 	DeletedAt        *time.Time        `json:"deletedAt,omitempty"`
-	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Who deleted the agent, when and why."`
+	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Person who deleted the agent, with the time and the reason."`
 }
 
 // Deletion contains the person who deleted an agent, and the reason.
@@ -137,10 +137,10 @@ type AgentBody struct {
 	Title            string                   `json:"title,omitempty" doc:"Name for people."`
 	Description      string                   `json:"description,omitempty" doc:"Says which output the agent returns for which input. Models read it to decide when to call the agent."`
 	Tags             []string                 `json:"tags,omitempty" doc:"Words to find the agent by."`
-	Metadata         map[string]any           `json:"metadata,omitempty" doc:"JSON object for the client's own use."`
+	Metadata         map[string]any           `json:"metadata,omitempty" doc:"JSON object for any purpose of the client."`
 	Language         runtimes.Language        `json:"language,omitempty" doc:"Language of the program."`
-	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime from GET /runtimes. It is fixed when published."`
-	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict" doc:"strict: a new process for each run. Empty: the runtime's default."`
+	Runtime          string                   `json:"runtime,omitempty" doc:"auto, or a runtime from GET /runtimes. Publishing replaces auto with a fixed runtime."`
+	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict" doc:"strict uses a new process for each run. Empty means the default of the runtime."`
 	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
 	Files            map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
 	Entrypoint       string                   `json:"entrypoint,omitempty" doc:"File with the main function of the program."`
@@ -156,12 +156,12 @@ type AgentBody struct {
 	Deterministic    bool                     `json:"deterministic,omitempty" doc:"Reserved: servers refuse true."`
 	Rules            *RulesBody               `json:"rules,omitempty"`
 	Tests            []registry.Test          `json:"tests,omitempty" doc:"Tests of the draft. They replace all earlier ones."`
-	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Where new schemas came from, as POST /infer says. A new schema without a source was written by a person."`
+	SchemaSources    *registry.SchemaSources  `json:"schemaSources,omitempty" doc:"Origin of new schemas, as returned by POST /infer. A new schema without a source is recorded as written by a person."`
 }
 
 // RulesBody restricts the language features that a program may use.
 type RulesBody struct {
-	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only, and no code made from text, such as eval. In Python also no open. It is checked before and during the run. It is a convention; only the sandbox is a security boundary."`
+	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: the program may import only listed modules, and must not create code from text, for example with eval. In Python it must not call open either. The rules are checked before and during the run. They are a convention; only the sandbox is a security boundary."`
 	Imports []string `json:"imports,omitempty" doc:"Python modules that may be imported, instead of the pack's list."`
 }
 
@@ -176,7 +176,7 @@ type CapabilitiesBody struct {
 
 // FilesBody lets a program read the files of a project.
 type FilesBody struct {
-	Project string `json:"project" doc:"Name of the project. * stands for the project that a task names."`
+	Project string `json:"project" doc:"Name of the project. * means the project that a task sets."`
 	Write   bool   `json:"write,omitempty" doc:"The program may also propose changes. A person accepts or rejects them."`
 }
 

@@ -15,7 +15,7 @@ type RunSummary struct {
 	Agent      string                 `json:"agent" doc:"Name of the agent. Empty for inline code."`
 	AgentID    string                 `json:"agentId,omitempty"`
 	Version    string                 `json:"version"`
-	Draft      int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
+	Draft      int64                  `json:"draftRevision,omitempty" doc:"Revision of the draft that ran. Absent for a version and for inline code."`
 	Status     registry.Status        `json:"status"`
 	Language   runtimes.Language      `json:"language"`
 	Trigger    registry.Trigger       `json:"trigger"`
@@ -23,8 +23,8 @@ type RunSummary struct {
 	FinishedAt *time.Time             `json:"finishedAt,omitempty"`
 	TotalMs    float64                `json:"totalMs"`
 	Error      *runtimes.ProgramError `json:"error,omitempty"`
-	By         Person                 `json:"by" doc:"Who started the run."`
-	Preview    string                 `json:"inputPreview" doc:"The first 200 characters of the input as JSON. Empty for an input above 16 KiB."`
+	By         Person                 `json:"by" doc:"Person or token that started the run."`
+	Preview    string                 `json:"inputPreview" doc:"The first 200 characters of the input as JSON. Empty if the input is larger than 16 KiB."`
 	Peak       int64                  `json:"peakMemoryBytes"`
 }
 
@@ -53,7 +53,7 @@ type Run struct {
 	StartedAt  *time.Time      `json:"startedAt,omitempty"`
 	FinishedAt *time.Time      `json:"finishedAt,omitempty"`
 	TraceID    string          `json:"traceId,omitempty"`
-	By         Person          `json:"by" doc:"Who started the run."`
+	By         Person          `json:"by" doc:"Person or token that started the run."`
 }
 
 func runOf(r registry.Run) Run {
@@ -65,8 +65,8 @@ type Accepted struct {
 	RunID         string          `json:"runId"`
 	Status        registry.Status `json:"status"`
 	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Revision of the draft that runs. Absent for a version and for inline code."`
-	ApprovalID    string          `json:"approvalId,omitempty" doc:"The request that a person must answer first."`
-	Reasons       []string        `json:"reasons,omitempty" doc:"Why a person must approve the run."`
+	ApprovalID    string          `json:"approvalId,omitempty" doc:"ID of the request that a person must approve first."`
+	Reasons       []string        `json:"reasons,omitempty" doc:"Reasons why a person must approve the run."`
 	Approvers     []string        `json:"approvers,omitempty" doc:"Sign-in names of people who may approve the run."`
-	ExpiresAt     *time.Time      `json:"expiresAt,omitempty" doc:"When the request expires."`
+	ExpiresAt     *time.Time      `json:"expiresAt,omitempty" doc:"Time when the request expires."`
 }

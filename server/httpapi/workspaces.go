@@ -26,7 +26,7 @@ type WorkspaceList struct {
 
 // WorkspaceBody requests a new workspace.
 type WorkspaceBody struct {
-	Name  string `json:"name" maxLength:"63" doc:"Name, used in X-Workspace. It cannot be changed."`
+	Name  string `json:"name" maxLength:"63" doc:"Name of the workspace, used in X-Workspace. It cannot be changed."`
 	Title string `json:"title,omitempty" maxLength:"100" doc:"Display name (default: the name)."`
 }
 
@@ -49,7 +49,7 @@ type workspaceAnswer struct{ Body Workspace }
 func (a *API) listWorkspaces() {
 	type out struct{ Body WorkspaceList }
 	add(a, endpoint{
-		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "List workspaces that the caller may enter",
+		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "List the workspaces of the caller",
 		about: "Administrators of the workspace default see the names of all workspaces, but not their content.",
 	}, func(ctx context.Context, q *ListPaging) (*out, error) {
 		workspaces, err := a.Access.ListWorkspaces(ctx, caller(ctx))
@@ -101,7 +101,7 @@ func (a *API) describeWorkspace() {
 func (a *API) closeWorkspace() {
 	add(a, endpoint{
 		id: "closeWorkspace", method: http.MethodDelete, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Close a workspace",
-		about:  "Requires the role administrator in the workspace default. Nobody can enter a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.",
+		about:  "Requires the role administrator in the workspace default. Nobody can use a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *WorkspaceRef) (*none, error) {
 		return &none{}, a.Access.CloseWorkspace(ctx, caller(ctx), q.Workspace)

@@ -77,7 +77,7 @@ func (a *API) run(ctx, abort context.Context, d delivery) (result, bool) {
 		workspace, ok = a.Kafka.Workspaces["*"]
 	}
 	if !ok {
-		return answer.failed(statusError, "metadata.tenant "+strconv.Quote(d.tenant())+" has no workspace. The operator sets it with --kafka-workspaces."), true
+		return answer.failed(statusError, "metadata.tenant "+strconv.Quote(d.tenant())+" has no workspace. The operator of the server can set one with --kafka-workspaces."), true
 	}
 	actor := registry.Actor{ID: "kafka", Type: registry.SystemActor, Name: "Kafka", Workspace: workspace}
 	agent, version := d.reference()
@@ -140,7 +140,7 @@ func (a *API) refused(ctx context.Context, answer result, d delivery, err error)
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {
 		a.Log.LogAttrs(ctx, slog.LevelError, "a requested tool could not run", slog.String("request_id", d.EventID), slog.Any("error", err))
-		return answer.failed(statusError, "The server failed. Its log has the reason.")
+		return answer.failed(statusError, "The server failed. The log of the server contains the reason.")
 	}
 	return answer.failed(statusError, problem(err))
 }
@@ -167,7 +167,7 @@ func (a *API) publish(d delivery, answer result) []*kgo.Record {
 	text := encode(answer)
 	details := a.schemas.result.Validate(text)
 	if int64(len(text)) > a.Kafka.MessageBytes-overhead {
-		details = append(details, fault.Detail{Message: fmt.Sprintf("its %d bytes are more than a message may have (--kafka-message-bytes)", len(text))})
+		details = append(details, fault.Detail{Message: fmt.Sprintf("its size of %d bytes exceeds --kafka-message-bytes", len(text))})
 	}
 	if len(details) > 0 {
 		answer.Metadata = map[string]any{"request_id": d.EventID, "run_id": answer.Metadata["run_id"], "sandbox_logs": []string{}}

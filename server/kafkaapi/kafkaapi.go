@@ -104,7 +104,7 @@ func (a *API) connection() ([]kgo.Opt, error) {
 			}
 			settings.RootCAs = x509.NewCertPool()
 			if !settings.RootCAs.AppendCertsFromPEM(text) {
-				return nil, fmt.Errorf("--kafka-ca must be a file with certificates in PEM; %s has none", k.CAFile)
+				return nil, fmt.Errorf("--kafka-ca must be a file with PEM certificates; %s contains none", k.CAFile)
 			}
 		}
 		all = append(all, kgo.DialTLSConfig(settings))
@@ -121,7 +121,7 @@ func (a *API) connection() ([]kgo.Opt, error) {
 		mechanism = scram.Auth{User: k.User, Pass: k.Password}.AsSha512Mechanism()
 	}
 	if k.User == "" || k.Password == "" {
-		return nil, errors.New("--kafka-sasl needs --kafka-user and --kafka-password")
+		return nil, errors.New("--kafka-sasl requires --kafka-user and --kafka-password")
 	}
 	return append(all, kgo.SASL(mechanism)), nil
 }

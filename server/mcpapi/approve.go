@@ -77,8 +77,8 @@ func (a *API) form(decides bool, run registry.Run, approval registry.Approval) *
 	return &mcp.ElicitParams{Message: b.String(), RequestedSchema: map[string]any{
 		"type": "object", "required": []string{"decision"},
 		"properties": map[string]any{
-			"decision": map[string]any{"type": "string", "enum": []string{"approve", "deny"}, "title": "Decision", "description": "approve: the run starts once. deny: it does not run."},
-			"comment":  map[string]any{"type": "string", "maxLength": 1000, "title": "Comment", "description": "Kept with the decision."},
+			"decision": map[string]any{"type": "string", "enum": []string{"approve", "deny"}, "title": "Decision", "description": "approve runs the tool once. deny cancels the run."},
+			"comment":  map[string]any{"type": "string", "maxLength": 1000, "title": "Comment", "description": "Stored with the decision."},
 		},
 	}}
 }
@@ -119,7 +119,7 @@ func (a *API) finish(ctx context.Context, req *mcp.CallToolRequest, caller regis
 		return a.refused(ctx, err)
 	}
 	if err != nil || run.Actor.ID != caller.Actor.ID || run.AgentID != agentID || run.Trigger != registry.TriggerMCP {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState must be that of a run of this tool that waits; call the tool again without it"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState must belong to a waiting run of this tool; call the tool again without requestState"}
 	}
 	approval, err := a.Approvals.OfRun(ctx, caller.Actor, run.ID)
 	if err != nil {

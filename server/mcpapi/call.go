@@ -152,7 +152,7 @@ func (a *API) refused(ctx context.Context, err error) (*mcp.CallToolResult, erro
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code == fault.Internal {
 		a.Log.LogAttrs(ctx, slog.LevelError, "MCP tool call failed", slog.Any("error", err))
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server failed. Its log has the reason."}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server failed. The log of the server contains the reason."}
 	}
 	return &mcp.CallToolResult{
 		IsError: true, Content: text(encode(failure{Code: f.Code, Message: f.Message, Errors: f.Details, RetryAfter: f.RetryAfter.Seconds()})),

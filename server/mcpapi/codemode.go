@@ -32,7 +32,7 @@ func codeMode(r *http.Request) (bool, error) {
 		case name == "mode" && len(values) > 1:
 			return false, fault.New(fault.BadRequest, "The query parameter mode must be given only once.")
 		case name != "mode":
-			return false, fault.New(fault.BadRequest, "The query parameter %q is unknown. MCP addresses have mode=code only.", name)
+			return false, fault.New(fault.BadRequest, "The query parameter %q is unknown. MCP addresses support only mode=code.", name)
 		}
 	}
 	switch mode := query.Get("mode"); {
@@ -59,7 +59,7 @@ func searchTool() *mcp.Tool {
 	no := false
 	return &mcp.Tool{
 		Name: searchName, Title: "Search tools",
-		Description: "Finds tools by words and returns typed declarations of functions, as " + runCodeName + " imports them from the module \"agents\".",
+		Description: "Finds tools by words, and returns typed function declarations, as " + runCodeName + " imports them from the module \"agents\".",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no},
 		InputSchema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"properties":{
 			"query":{"type":"string","maxLength":1000,"description":"Words that describe the task. Without words all tools are listed by name."},
@@ -131,7 +131,7 @@ func (a *API) searchTools(ctx context.Context, selection tools.Selection, req *m
 		declarations = declare(shown)
 	}
 	if len(shown) == 0 {
-		return &mcp.CallToolResult{Content: text("No tool matches. Try other words, or none to list all tools.")}, nil
+		return &mcp.CallToolResult{Content: text("No tool matches. Try other words, or use no words to list all tools.")}, nil
 	}
 	if len(shown) < found.Total {
 		mark := "//"
@@ -156,7 +156,7 @@ func (a *API) runCode(ctx context.Context, one *server, req *mcp.CallToolRequest
 		return a.refused(ctx, err)
 	}
 	if len(request.Packages) > 0 {
-		return a.refused(ctx, fault.Invalid("/packages", "must be absent, because programs of %s have no packages. Publish an agent with the packages, and call it.", runCodeName))
+		return a.refused(ctx, fault.Invalid("/packages", "must be absent, because %s programs cannot use packages here. Publish an agent with the packages, and call it.", runCodeName))
 	}
 	spec, err := a.Tools.Program(ctx, caller, one.address.Selection, request.Language, request.Code)
 	if err != nil {

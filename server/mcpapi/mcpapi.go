@@ -137,7 +137,7 @@ func (a *API) find(r *http.Request) (*mcp.Server, error) {
 		return nil, err
 	}
 	if at.code && !runsCode(caller.Caller) {
-		return nil, fault.New(fault.Forbidden, "Code mode runs programs of the client. It needs a token with the scope run that is not restricted to some agents.")
+		return nil, fault.New(fault.Forbidden, "Code mode runs programs of the client. It requires a token with the scope run that is not restricted to agents.")
 	}
 	server, err := a.servers.refreshed(r.Context(), caller.Caller, at)
 	if err == nil && caller.Browser {

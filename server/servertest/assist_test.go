@@ -486,7 +486,7 @@ func TestAskLLM_Refused(t *testing.T) {
 		want    string
 	}{
 		"not granted": {map[string]any{"code": twice}, nil, true, `Add "askLLM" to capabilities.hostFunctions.`},
-		"personal":    {map[string]any{"code": twice, "capabilities": granted, "safetyFlags": []string{"pii_risk", "external_call"}}, nil, true, "Ask the model in another agent"},
+		"personal":    {map[string]any{"code": twice, "capabilities": granted, "safetyFlags": []string{"pii_risk", "external_call"}}, nil, true, "Call askLLM in another agent"},
 		"bounded":     {map[string]any{"code": twice, "capabilities": granted}, map[string]string{"llm-tokens-per-run": "100"}, true, "--llm-tokens-per-run"},
 		"no model":    {map[string]any{"code": twice, "capabilities": granted}, nil, false, "No LLM provider configured"},
 		"no prompt":   {map[string]any{"code": "export default async (input, ctx) => ctx.askLLM('')", "capabilities": granted}, nil, true, "prompt must not be empty"},

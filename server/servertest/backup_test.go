@@ -204,12 +204,12 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 	}
 	fresh := func() string { return filepath.Join(t.TempDir(), "data") }
 	for want, args := range map[string][]string{
-		"is not empty; name a new one\n":           {"backup", "create", dir, "--data", data},
+		"is not empty; choose a new one\n":           {"backup", "create", dir, "--data", data},
 		"there is no database to back up":          {"backup", "create", filepath.Join(home, "new"), "--data", fresh()},
 		"is inside the backup":                     {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", filepath.Join(home, "in", "keys")},
-		"exists; name a new file":                  {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", keys},
-		"is not empty; name a new one with --data": {"backup", "restore", dir, "--data", data},
-		"exists; name a new one with --database":   {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
+		"exists; choose a new file":                  {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", keys},
+		"is not empty; choose a new one with --data": {"backup", "restore", dir, "--data", data},
+		"exists; choose a new one with --database":   {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
 		"logged.db-wal exists; name a new one":     {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + logged},
 		"of the same kind":                         {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
 		"does not contain the key":                 {"backup", "restore", dir, "--data", fresh(), "--keys", other},

@@ -84,7 +84,7 @@ func (h smallHost) shrink(t *testing.T, more int64) {
 	}
 }
 
-// Regression: if the container of the server had too little memory, a program below its own limit was told that it had
+// Regression: if the container of the server had too little memory, a program below its own memory limit was told that it had
 // exceeded its limit.
 func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	host := newSmallHost(t)
@@ -107,7 +107,7 @@ func TestLackOfHostMemory_NotBlamedOnProgram(t *testing.T) {
 	}
 	var list struct{ Items []servertest.Run }
 	p.Want(t, 200, "GET", "/api/v1/runs?status=interrupted", nil).Into(t, &list)
-	if len(list.Items) != 1 || list.Items[0].Error == nil || !strings.Contains(list.Items[0].Error.Message, "below its own limit") {
+	if len(list.Items) != 1 || list.Items[0].Error == nil || !strings.Contains(list.Items[0].Error.Message, "below its own memory limit") {
 		t.Errorf("the run is recorded as %+v", list.Items)
 	}
 	p.Want(t, 200, "GET", "/ready", nil)

@@ -147,7 +147,7 @@ func TestKafka_ResultThatCannotBePublished_RunKeepsIt(t *testing.T) {
 		want := map[string]struct {
 			message string
 			bytes   int
-		}{"large": {"more than a message may have", 1_000_002}, "wrong": {"output schema", len(`{"n":"many"}`)}}[got.ToolName]
+		}{"large": {"exceeds --kafka-message-bytes", 1_000_002}, "wrong": {"output schema", len(`{"n":"many"}`)}}[got.ToolName]
 		if message := fmt.Sprint(got.Payload["message"]); got.Status != "error" || !strings.Contains(message, want.message) {
 			t.Errorf("%s: %.500s", got.ToolName, r.Value)
 		}

@@ -45,7 +45,7 @@ func TestPackages_Credentials(t *testing.T) {
 		secret("NPM_TOKEN", token+"-wrong")
 	}
 	secret("PIP_INDEX_URL", "http://ada:"+password+"@192.0.2.1/simple/")
-	if answer := want(503, "POST", "/code-agents/loud/packages/resolve", `{}`); !strings.Contains(answer, "192.0.2.1:80, which this server does not allow") {
+	if answer := want(503, "POST", "/code-agents/loud/packages/resolve", `{}`); !strings.Contains(answer, "192.0.2.1:80, and this server does not allow") {
 		t.Errorf("a host that the operator does not name: %s", answer)
 	}
 	secret("NPM_TOKEN", token+"\nscript-shell=/bin/sh")

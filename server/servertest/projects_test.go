@@ -285,7 +285,7 @@ def main(input, ctx):
 	}
 	for n, want := range []string{
 		"at most 10 MiB", "a/file.txt is a file", "a is a folder", "not UTF-8", "surrogate", "not a regular expression", "repe", "not a regular expression", "did not change", "no folder nowhere",
-		"no file nowhere", "path is missing", "at most 64 MiB in all",
+		"no file nowhere", "path is missing", "at most 64 MiB in total",
 	} {
 		if n >= len(said) || !strings.Contains(said[n], want) {
 			t.Errorf("%d: %v, want %q", n, said[min(n, len(said)-1):], want)

@@ -54,7 +54,7 @@ func TestReplicas_RestartedServer_KeepsNewerDraftOfSkill(t *testing.T) {
 			t.Errorf("a shipped skill could not be installed: %s", log)
 		}
 	}
-	if list := one.Want(t, 200, "GET", "/v1/skills", nil); !strings.Contains(string(list.Body), "which decides about drafts") {
+	if list := one.Want(t, 200, "GET", "/v1/skills", nil); !strings.Contains(string(list.Body), "drafts in folders are ignored") {
 		t.Errorf("the folder of a person's draft has no error: %s", list.Body)
 	}
 	one.Want(t, 404, "GET", "/api/v1/code-agents/mine", nil)

@@ -102,7 +102,7 @@ func TestRouter_Hints_RouteInRecordAndSpan(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r := run(`,"hints":{"longJob":true}`)
-	if r.Route != (registry.Route{Rule: "long-job", Reason: "The call says longJob."}) || r.Provenance.Runtime != "bacalhau" || r.Metrics.GPUMs != 0 {
+	if r.Route != (registry.Route{Rule: "long-job", Reason: "The call sets longJob."}) || r.Provenance.Runtime != "bacalhau" || r.Metrics.GPUMs != 0 {
 		t.Errorf("%+v", r)
 	}
 	found := map[string]bool{}

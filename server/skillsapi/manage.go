@@ -169,7 +169,7 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	var q createRequest
 	err := d.decode(w, r, "create", &q)
 	if err == nil && (q.Code == "") == (q.Script == "") {
-		err = fault.Invalid("/script", "is required; give either script or code.")
+		err = fault.Invalid("/script", "is required; set either script or code.")
 	}
 	if err == nil {
 		err = registry.CheckText("/description", q.Description)
@@ -209,7 +209,7 @@ func (d *API) create(w http.ResponseWriter, r *http.Request) {
 		Reason: "All checks passed. The skill is a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."}
 	switch {
 	case decision == "escalate":
-		answer.Reason = "All checks passed. The control_decision escalates, so the skill stays a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."
+		answer.Reason = "All checks passed. The action of control_decision is escalate, so the skill stays a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."
 	case created.Promoted:
 		answer.Reason = "All checks passed. The skill is active."
 	case created.Refused != nil:
@@ -333,7 +333,7 @@ func (d *API) source(w http.ResponseWriter, r *http.Request) (skills.Source, err
 		}
 	}
 	if given != 1 {
-		return skills.Source{}, fault.Invalid("", "Give exactly one of name, url and files, or send a .tar.gz as application/gzip.")
+		return skills.Source{}, fault.Invalid("", "Set exactly one of name, url and files, or send a .tar.gz as application/gzip.")
 	}
 	return skills.Source{Name: q.Name, URL: q.URL, Files: q.Files}, nil
 }

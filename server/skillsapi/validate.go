@@ -171,7 +171,7 @@ func (d *API) packages(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, importables{all, len(all), "Modules that created skills may import. " + nothingElse})
 }
 
-const nothingElse = "Created skills have only the standard library of their interpreter."
+const nothingElse = "Created skills can use only the standard library of their interpreter."
 
 // installedPackages lists the packages that are installed for agents of the workspace.
 func (d *API) installedPackages(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +186,7 @@ func (d *API) installedPackages(w http.ResponseWriter, r *http.Request) {
 		for _, lock := range installed {
 			for _, p := range lock.Packages {
 				if name := p.Name + " " + p.Version; !seen[name] {
-					seen[name], note = true, "Packages of the agents of this workspace. Each version has its own exact ones."
+					seen[name], note = true, "Packages of the agents of this workspace. Each version has its own exact packages."
 					all = append(all, importable{name, string(lock.Ecosystem)})
 				}
 			}

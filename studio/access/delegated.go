@@ -64,12 +64,12 @@ func (s *Service) Delegated(ctx context.Context, token, resource, workspace stri
 		return registry.Caller{}, err
 	}
 	if !s.covers(found.audiences, resource) {
-		return registry.Caller{}, fault.New(fault.Unauthenticated, "The access token is for another address. Request one for the resource %s.", resource)
+		return registry.Caller{}, fault.New(fault.Unauthenticated, "The access token was issued for another address. Request one for the resource %s.", resource)
 	}
 	person, err := s.remember("delegated "+h, func() (remembered, error) {
 		places, err := s.person(ctx, found.user)
 		if err == nil && len(places) == 0 {
-			err = fault.New(fault.Forbidden, "You have no role here. Sign in to the Studio once, or ask an administrator for a role.")
+			err = fault.New(fault.Forbidden, "You have no role on this server. Sign in to the Studio once, or ask an administrator for a role.")
 		}
 		for i := range places {
 			places[i].Scopes = registry.Common(places[i].Scopes, []registry.Scope{registry.ReadScope, registry.RunScope})

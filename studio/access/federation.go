@@ -45,7 +45,7 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 		return "", time.Time{}, err
 	}
 	if len(places) == 0 {
-		return "", time.Time{}, fault.New(fault.Forbidden, "You signed in, but none of your groups has a role here. Ask an administrator for a role.")
+		return "", time.Time{}, fault.New(fault.Forbidden, "You signed in, but none of your groups has a role on this server. Ask an administrator for a role.")
 	}
 	latest := s.now().Add(federatedFor)
 	return s.open(ctx, places[0].Actor, from, &latest)

@@ -146,7 +146,7 @@ func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, err
 		return registry.User{}, err
 	}
 	if session.Actor.Type != registry.UserActor {
-		return registry.User{}, fault.New(fault.Forbidden, "A token's session belongs to no person. Accept the invitation with a name and a password.")
+		return registry.User{}, fault.New(fault.Forbidden, "This session was opened with a token, so it does not belong to a person. Accept the invitation with a name and a password.")
 	}
 	return s.users.User(ctx, session.Actor.ID)
 }

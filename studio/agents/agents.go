@@ -296,7 +296,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 		return err
 	}
 	if len(pins) > 0 && !force {
-		refused := fault.New(fault.Conflict, "%s is pinned by others: %s. Ask them to move first, or delete it with force=true.", a.Name, owners(pins))
+		refused := fault.New(fault.Conflict, "%s is pinned by: %s. Ask these owners to remove their pins first, or delete the agent with force=true.", a.Name, owners(pins))
 		refused.Extra = map[string]any{"pins": pins}
 		return refused
 	}

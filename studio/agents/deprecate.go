@@ -80,7 +80,7 @@ func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v regist
 		case next.AgentID == v.AgentID && next.Version == v.Version && at == successor:
 			return fault.Invalid("/successor", "must not be the deprecated version itself.")
 		case next.AgentID == v.AgentID && next.Version == v.Version:
-			return fault.Invalid("/successor", "must not lead back to %s through its own successor.", at)
+			return fault.Invalid("/successor", "must not be a version whose successors lead back to %s.", at)
 		}
 		if at = ""; next.Deprecated {
 			at = next.Successor

@@ -19,15 +19,15 @@ import (
 
 // Diff holds the differences between two versions of an agent, or between a version and the draft.
 type Diff struct {
-	From     string            `json:"from" doc:"A version, or draft."`
+	From     string            `json:"from" doc:"Version number, or draft."`
 	To       string            `json:"to"`
 	Revision int64             `json:"draftRevision,omitempty" doc:"Revision of the draft. Absent if both sides are versions."`
 	Files    []FileDiff        `json:"files" doc:"Changed files."`
-	Settings []SettingDiff     `json:"settings" doc:"Other changes, by field."`
-	Packages []packages.Change `json:"packages" doc:"Packages with another version or file."`
+	Settings []SettingDiff     `json:"settings" doc:"Other changed fields."`
+	Packages []packages.Change `json:"packages" doc:"Packages with a different version or file."`
 	Advice   registry.Advice   `json:"advice"`
 	// CapabilityChanges describes the capabilities that only the second side has. It is empty if the gate is off.
-	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that only the second side has, as sentences. Empty if the gate is off."`
+	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Sentences about the capabilities that only the second side has. Empty if the gate is off."`
 }
 
 // FileDiff is the difference of one file.

@@ -37,7 +37,7 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, 
 		req.Format = manifest.Atelier
 	}
 	if registry.KindOf(req.Version) == registry.ByDraft {
-		return Exported{}, fault.Invalid("/version", "must name a published version, because a manifest cannot refer to a draft. Publish it first.")
+		return Exported{}, fault.Invalid("/version", "must be a published version, because a manifest cannot describe a draft. Publish the draft first.")
 	}
 	v, err := s.exported(ctx, actor, ref, req)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string
 	if !req.Publish {
 		return Published{}, &fault.Error{
 			Code:    fault.NoVersion,
-			Message: "The agent has no version, and a manifest cannot refer to a draft.",
+			Message: "The agent has no version, and a manifest cannot describe a draft.",
 			Extra:   map[string]any{"remedy": `Publish it, or send "publish": true to publish and export in one step.`},
 		}
 	}

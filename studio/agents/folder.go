@@ -108,7 +108,7 @@ func parseSettings(data []byte) (Settings, error) {
 		return Settings{}, fault.Invalid("", "%s: %s", registry.SettingsFile, err)
 	}
 	if in.Tests != nil {
-		return Settings{}, fault.Invalid("/tests", "must not be in %s; the tests of a folder are in %s.", registry.SettingsFile, registry.TestsFile)
+		return Settings{}, fault.Invalid("/tests", "must not be in %s; write the tests of a folder to %s.", registry.SettingsFile, registry.TestsFile)
 	}
 	return in, nil
 }

@@ -35,7 +35,7 @@ func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req Tool
 	}
 	name := cmp.Or(req.Name, manifest.AgentName(tool.Name))
 	if name == "" {
-		return agent, nil, fault.Invalid(tool.NameAt, "must contain a letter from a to z; otherwise send a name for the agent.")
+		return agent, nil, fault.Invalid(tool.NameAt, "must contain a letter from a to z, unless you send a name for the agent.")
 	}
 	if name != tool.Name {
 		notes = append(notes, fmt.Sprintf("The agent is named %s. The tool was named %s.", name, tool.Name))
@@ -44,7 +44,7 @@ func (s *Service) ImportTool(ctx context.Context, actor registry.Actor, req Tool
 		Name: &name, Title: &tool.Title, Description: &tool.Description, Language: &language, Code: &code, InputSchema: tool.Input, OutputSchema: tool.Output,
 	}
 	if len(tool.Output) == 0 {
-		notes = append(notes, "The tool has no schema of its output.")
+		notes = append(notes, "The tool has no output schema.")
 	}
 	if len(tool.SafetyFlags) > 0 {
 		in.SafetyFlags = &tool.SafetyFlags

@@ -30,18 +30,18 @@ func (s *Service) pinTools(ctx context.Context, actor registry.Actor, agentID st
 	if err != nil {
 		return nil, err
 	}
-	wrong := &fault.Error{Code: fault.InvalidInput, Message: "A reference in capabilities.tools selects no version."}
+	wrong := &fault.Error{Code: fault.InvalidInput, Message: "A reference in capabilities.tools does not match any version."}
 	pins := make([]runtimes.ToolPin, 0, len(tools))
 	for i, f := range found {
 		pointer := fmt.Sprintf("/capabilities/tools/%d", i)
 		var refused *fault.Error
 		switch {
 		case errors.As(f.Err, &refused) && refused.Code != fault.Internal:
-			wrong.Details = append(wrong.Details, fault.Detail{Pointer: pointer, Code: string(refused.Code), Message: "selects no version: " + refused.Message})
+			wrong.Details = append(wrong.Details, fault.Detail{Pointer: pointer, Code: string(refused.Code), Message: "does not match any version: " + refused.Message})
 		case f.Err != nil:
 			return nil, f.Err
 		case f.Version.AgentID == agentID:
-			wrong.Details = append(wrong.Details, fault.Detail{Pointer: pointer, Message: "must not name the agent itself; use a function."})
+			wrong.Details = append(wrong.Details, fault.Detail{Pointer: pointer, Message: "must not be the agent itself; call a function of the program instead."})
 		default:
 			pins = append(pins, runtimes.ToolPin{Reference: tools[i], Version: f.Version.Version, Digest: f.Version.Digest})
 		}

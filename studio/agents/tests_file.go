@@ -110,7 +110,7 @@ func parseTest(n *yaml.Node, at int) (registry.Test, error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i]
 		if fields := []string{"name", "input", "expect", "ignore", "source", "tags"}; !slices.Contains(fields, name.Value) {
-			return registry.Test{}, badTests(name.Line, pointer+"/"+name.Value, "is no field of a test; the fields are "+strings.Join(fields, ", ")+".")
+			return registry.Test{}, badTests(name.Line, pointer+"/"+name.Value, "is not a field of a test; the fields are "+strings.Join(fields, ", ")+".")
 		}
 		if name.Value != "expect" {
 			continue
@@ -118,7 +118,7 @@ func parseTest(n *yaml.Node, at int) (registry.Test, error) {
 		expect := n.Content[i+1]
 		for j := 0; expect.Kind == yaml.MappingNode && j+1 < len(expect.Content); j += 2 {
 			if fields := []string{"output", "schema", "errorType", "matches"}; !slices.Contains(fields, expect.Content[j].Value) {
-				return registry.Test{}, badTests(expect.Content[j].Line, pointer+"/expect/"+expect.Content[j].Value, "is no expectation; the expectations are "+strings.Join(fields, ", ")+".")
+				return registry.Test{}, badTests(expect.Content[j].Line, pointer+"/expect/"+expect.Content[j].Value, "is not an expectation; the expectations are "+strings.Join(fields, ", ")+".")
 			}
 		}
 	}

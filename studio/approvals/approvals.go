@@ -479,7 +479,7 @@ func (s *Service) Ask(ctx context.Context, run registry.Run, c runs.Candidate, r
 			return err
 		}
 		if n >= mostPending {
-			return fault.New(fault.TooManyRequests, "%d requests of this workspace wait for an approval already. Decide some first.", n)
+			return fault.New(fault.TooManyRequests, "%d requests of this workspace already wait for an approval. Approve or deny some of them first.", n)
 		}
 	}
 	version, err := s.Policy.Version(ctx, run.Workspace, c.Version.Spec)

@@ -18,10 +18,10 @@ type Programs interface {
 
 // Comparison lists the differences between the program of a request and the last version that counts as approved.
 type Comparison struct {
-	With              string                      `json:"with" doc:"The last version that counts as approved. Empty if there is none: then everything is new."`
+	With              string                      `json:"with" doc:"The last approved version. Empty if there is none; then everything is new."`
 	Files             []FileChange                `json:"files" doc:"Changed files. The diff of the request shows the changed lines."`
-	Packages          []packages.Change           `json:"packages" doc:"Packages with another version or file."`
-	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Capabilities that the approved version does not have, in words. Empty if the gate is off."`
+	Packages          []packages.Change           `json:"packages" doc:"Packages with a different version or file."`
+	CapabilityChanges []registry.CapabilityChange `json:"capabilityChanges" doc:"Descriptions of the capabilities that the approved version does not have. Empty if the gate is off."`
 }
 
 // FileChange is a file that was added, removed or changed.
@@ -35,7 +35,7 @@ type Details struct {
 	registry.Approval
 	Comparison    *Comparison `json:"comparison,omitempty" doc:"Absent if the program is no longer stored."`
 	Approvers     []string    `json:"approvers,omitempty" doc:"Sign-in names of people who may decide a pending request."`
-	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here."`
+	InputWithheld bool        `json:"inputWithheld,omitempty" doc:"true if the program has the flag pii_risk. Then its input is encrypted until the decision and is not returned."`
 }
 
 // Details returns a request with its findings, and with the differences between its program and the last version that

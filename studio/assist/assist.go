@@ -104,7 +104,7 @@ func New(o Options) *Service {
 // Attempt is one answer of the model that failed its checks.
 type Attempt struct {
 	N       int    `json:"n"`
-	Error   string `json:"error" doc:"Why the answer was not usable, as the model got it."`
+	Error   string `json:"error" doc:"Reason why the answer was not usable, as sent to the model."`
 	DelayMs int64  `json:"delayMs" doc:"Delay before the next attempt."`
 }
 
@@ -113,20 +113,20 @@ type Trial struct {
 	RunID      string          `json:"runId,omitempty"`
 	Output     json.RawMessage `json:"output,omitempty"`
 	DurationMs float64         `json:"durationMs,omitempty"`
-	Reason     string          `json:"reason,omitempty" doc:"Why the program was not run."`
+	Reason     string          `json:"reason,omitempty" doc:"Reason why the program was not run."`
 }
 
 // Proposal is a change of a program that passed its checks. It is not applied.
 type Proposal struct {
-	Explanation string                   `json:"explanation" doc:"Text of the model."`
-	Files       map[string]registry.File `json:"files" doc:"The changed files with their whole content."`
+	Explanation string                   `json:"explanation" doc:"Explanation by the model."`
+	Files       map[string]registry.File `json:"files" doc:"The changed files with their complete content."`
 	Schemas     *Schemas                 `json:"schemas,omitempty" doc:"The changed schemas."`
 	Tests       []registry.Test          `json:"tests,omitempty" doc:"Tests to add. They pass with the change."`
 	SampleInput json.RawMessage          `json:"sampleInput,omitempty"`
 	Revision    int64                    `json:"revision" doc:"Revision of the draft that the change is for."`
-	Verdict     *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the workspace has no gate."`
+	Verdict     *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the gate is off."`
 	Trial       Trial                    `json:"trial"`
-	Attempts    []Attempt                `json:"attempts" doc:"The attempts that failed before."`
+	Attempts    []Attempt                `json:"attempts" doc:"Earlier attempts, which failed."`
 	Model       string                   `json:"model"`
 	Tokens      registry.Tokens          `json:"tokens"`
 }
@@ -210,7 +210,7 @@ func (s *Service) try(ctx context.Context, actor registry.Actor, spec registry.S
 		return verdict, Trial{Reason: reason}, nil
 	}
 	if verdict != nil && verdict.Decision == registry.Escalate {
-		return verdict, Trial{Reason: "The gate wants a person to look at the program, so it was not run."}, nil
+		return verdict, Trial{Reason: "The gate requires a review by a person, so the program was not run."}, nil
 	}
 	var invalid *fault.Error
 	result, err := s.Runs.Execute(registry.WithoutKey(ctx), actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerStudio, ParentRunID: parent})
@@ -250,13 +250,13 @@ const privateFlag = "pii_risk"
 func reasonNotToRun(spec registry.Spec) string {
 	switch {
 	case spec.RequiresApproval || slices.Contains(spec.SafetyFlags, "side_effect"):
-		return "The program has effects outside, so it was not run."
+		return "The program has side effects, so it was not run."
 	case len(spec.Secrets) > 0:
 		return "The program needs secrets, so it was not run."
 	case len(spec.Capabilities.Hosts) > 0:
 		return "The program may reach hosts, so it was not run."
 	case slices.Contains(spec.Capabilities.HostFunctions, specs.AskFunction):
-		return "The program asks a language model, so it was not run."
+		return "The program uses a language model, so it was not run."
 	case len(spec.Capabilities.Tools) > 0 || spec.Capabilities.Files != nil:
 		return "The program calls agents or changes files of a project, so it was not run."
 	}
@@ -325,7 +325,7 @@ func (s *Service) converse(ctx context.Context, workspace string, talk conversat
 		}
 		if n == s.Attempts {
 			return failed, used, reply.Model, &fault.Error{Code: fault.ModelUnavailable, Extra: map[string]any{"attempts": append(failed, Attempt{N: n, Error: bad.text})},
-				Message: fmt.Sprintf("The language model gave no usable answer in %d attempts. The last one: %s", n, fault.Shown(bad.text, 500))}
+				Message: fmt.Sprintf("The language model gave no usable answer in %d attempts. Error of the last attempt: %s", n, fault.Shown(bad.text, 500))}
 		}
 		failed = append(failed, Attempt{N: n, Error: bad.text, DelayMs: delay.Milliseconds()})
 		watch(failed[len(failed)-1])

@@ -54,7 +54,7 @@ func (s *Service) Change(ctx context.Context, actor registry.Actor, r Request, w
 	case !ok:
 		return Proposal{}, fault.Invalid("/task", "must be change, tests, document or schemas.")
 	case (r.Task == Change) != (strings.TrimSpace(r.Description) != ""):
-		return Proposal{}, fault.Invalid("/description", "must be set for the task change, and for no other.")
+		return Proposal{}, fault.Invalid("/description", "must be set for the task change, and must be absent for other tasks.")
 	case len(r.Description) > maxInput:
 		return Proposal{}, fault.Invalid("/description", "must be at most %s.", bytesize.Text(maxInput))
 	}

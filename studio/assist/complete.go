@@ -22,8 +22,8 @@ type Spot struct {
 
 // Suggestion is the text to insert at the cursor. Text is empty if the model suggests nothing.
 type Suggestion struct {
-	Text   string          `json:"text" doc:"Text to insert at the cursor. Empty if the model suggests none."`
-	Model  string          `json:"model,omitempty" doc:"Absent if no model was asked."`
+	Text   string          `json:"text" doc:"Text to insert at the cursor. Empty if the model has no suggestion."`
+	Model  string          `json:"model,omitempty" doc:"Name of the model. Absent if no request was sent to a model."`
 	Tokens registry.Tokens `json:"tokens"`
 }
 

@@ -35,12 +35,12 @@ type Program struct {
 	Entrypoint   string                   `json:"entrypoint"`
 	InputSchema  json.RawMessage          `json:"inputSchema"`
 	OutputSchema json.RawMessage          `json:"outputSchema"`
-	Rules        *runtimes.Rules          `json:"rules,omitempty" doc:"Generated code gets the restricted rules."`
+	Rules        *runtimes.Rules          `json:"rules,omitempty" doc:"Rules of the generated program: always restricted."`
 	SampleInput  json.RawMessage          `json:"sampleInput"`
 	Tests        []registry.Test          `json:"tests"`
-	Verdict      *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the workspace has no gate."`
-	Trial        Trial                    `json:"trial" doc:"The run with sampleInput."`
-	Attempts     []Attempt                `json:"attempts" doc:"The attempts that failed before."`
+	Verdict      *registry.Verdict        `json:"verdict,omitempty" doc:"Absent if the gate is off."`
+	Trial        Trial                    `json:"trial" doc:"Result of the run with sampleInput."`
+	Attempts     []Attempt                `json:"attempts" doc:"Earlier attempts, which failed."`
 	Model        string                   `json:"model"`
 	Tokens       registry.Tokens          `json:"tokens"`
 }
@@ -130,7 +130,7 @@ func (s *Service) checkProgram(ctx context.Context, actor registry.Actor, wish W
 		p.Files[f.Path] = registry.File(withoutFence(f.Content))
 	}
 	if _, ok := p.Files[p.Entrypoint]; !ok {
-		return problemf("files must hold the entry file %s", p.Entrypoint)
+		return problemf("files must contain the entry file %s", p.Entrypoint)
 	}
 	spec := registry.Spec{
 		Language: p.Language, Runtime: runtimes.Auto, Files: p.Files, Entrypoint: p.Entrypoint, InputSchema: p.InputSchema, OutputSchema: p.OutputSchema, Rules: p.Rules,
@@ -157,7 +157,7 @@ func (s *Service) checkTests(ctx context.Context, actor registry.Actor, spec reg
 		expect := registry.Expectation{Schema: len(spec.OutputSchema) > 0}
 		if len(test.Output) > 0 && trial.Reason == "" {
 			if !sameJSON(json.RawMessage(test.Output), trial.Output) {
-				return nil, problemf("test %q expects %s, but the program answers %s; correct the program or the test",
+				return nil, problemf("test %q expects %s, but the program returns %s; correct the program or the test",
 					fault.Shown(test.Name, 100), fault.Shown(string(test.Output), 500), fault.Shown(string(trial.Output), 500))
 			}
 			expect = registry.Expectation{Output: json.RawMessage(test.Output)}

@@ -119,7 +119,7 @@ func (s *Service) checkOrder(ctx context.Context, actor registry.Actor, language
 		p.Files[f.Path] = registry.File(withoutFence(f.Content))
 	}
 	if _, ok := p.Files[p.Entrypoint]; !ok {
-		return problemf("files must hold the entry file %s", p.Entrypoint)
+		return problemf("files must contain the entry file %s", p.Entrypoint)
 	}
 	verdict, spec, err := s.judged(ctx, actor, TaskSpec(language, *p), nil)
 	if err != nil {

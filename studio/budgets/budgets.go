@@ -91,8 +91,8 @@ type Balance struct {
 	Percent  float64                  `json:"percent"`
 	Month    registry.Month           `json:"month"`
 	Until    time.Time                `json:"until" doc:"End of the month, when the use starts again at 0."`
-	Exceeded bool                     `json:"exceeded" doc:"The budget is used up."`
-	Warnings []registry.BudgetWarning `json:"warnings" doc:"The warnings of this month."`
+	Exceeded bool                     `json:"exceeded" doc:"true if the budget is used up."`
+	Warnings []registry.BudgetWarning `json:"warnings" doc:"Warnings sent this month."`
 }
 
 // List returns the budgets of the actor's workspace by name.

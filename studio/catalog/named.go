@@ -24,7 +24,7 @@ func (s *Service) Named(ctx context.Context, name string) (registry.Agent, regis
 		case len(publishers) == 0:
 			return registry.Agent{}, registry.Version{}, fault.New(fault.NotFound, "The registry lists no agent named %s.", fault.Shown(name, 80))
 		case len(publishers) > 1:
-			return registry.Agent{}, registry.Version{}, fault.New(fault.Conflict, "Several workspaces list %s. Name one of them: %s.", own, strings.Join(publishers, ", "))
+			return registry.Agent{}, registry.Version{}, fault.New(fault.Conflict, "Several workspaces list an agent named %s. Choose one of: %s.", own, strings.Join(publishers, ", "))
 		}
 		publisher = strings.TrimSuffix(publishers[0], "/"+own)
 	}

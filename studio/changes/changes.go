@@ -24,7 +24,7 @@ const (
 
 // These are the reasons why a hub ends a reader.
 var (
-	ErrSlow    = errors.New("the reader did not keep up")
+	ErrSlow    = errors.New("the reader is too slow")
 	ErrDeleted = errors.New("the agent was deleted")
 	ErrClosed  = errors.New("the server is stopping")
 )
@@ -98,9 +98,9 @@ func (h *Hub) Read(agentID string, actor registry.Actor) (*Reader, error) {
 	case h.closed:
 		return nil, fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment.")
 	case h.readers >= MaxReaders:
-		return nil, fault.New(fault.TooManyRequests, "Too many pages follow agents of this server; try again in a moment.")
+		return nil, fault.New(fault.TooManyRequests, "Too many clients follow agents of this server; try again in a moment.")
 	case h.actors[actorKey(actor)] >= PerActor:
-		return nil, fault.New(fault.TooManyRequests, "You follow %d agents already; close some pages.", PerActor)
+		return nil, fault.New(fault.TooManyRequests, "You already follow %d agents; close the pages of some agents first.", PerActor)
 	}
 	before := h.people(agentID)
 	r := &Reader{hub: h, agent: agentID, actor: actor, since: h.now(), events: make(chan Event, backlog), ended: make(chan struct{})}

@@ -47,8 +47,8 @@ func New(o Options) *Service { return &Service{o} }
 // Cleanup reports what was removed. For a dry run it reports the items that would be removed.
 type Cleanup struct {
 	DryRun bool               `json:"dryRun" doc:"true if nothing was removed."`
-	Bytes  int64              `json:"bytes" doc:"Bytes of all items. Space in the database is used again, and returned to the file system later."`
-	Items  []registry.Garbage `json:"items" doc:"One for each kind."`
+	Bytes  int64              `json:"bytes" doc:"Bytes of all items. Freed space in the database is reused; it is returned to the file system later."`
+	Items  []registry.Garbage `json:"items" doc:"One item for each kind of data."`
 }
 
 // leastAge is the minimum age of data that may be removed. A run or an import may still need younger data.
@@ -59,7 +59,7 @@ const leastAge = time.Hour
 func (s *Service) Collect(ctx context.Context, workspace string, age time.Duration, dry bool) (Cleanup, error) {
 	done := Cleanup{DryRun: dry, Items: []registry.Garbage{}}
 	if age < leastAge {
-		return done, fault.Invalid("/olderThanHours", "must be at least 1; a run may still use younger data.")
+		return done, fault.Invalid("/olderThanHours", "must be at least 1, because a run may still use newer data.")
 	}
 	before := s.Now().Add(-age)
 	// Tasks are removed first, because they reference overlays. Contents are removed last, because overlays reference

@@ -57,7 +57,7 @@ func (s *Service) exported(ctx context.Context, spec registry.Spec, job runtimes
 	}
 	var schemas map[string]converted
 	if err := json.Unmarshal(outcome.Output, &schemas); err != nil {
-		return outcome, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
+		return outcome, refuse(spec, fault.Detail{Message: "The program did not return a valid answer."})
 	}
 	return outcome, replace(spec, sum, schemas, places, found)
 }

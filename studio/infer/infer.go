@@ -139,7 +139,7 @@ func (s *Service) withTypes(ctx context.Context, spec registry.Spec, job runtime
 	if spec.Language == runtimes.Python || !packages.Needed(spec) {
 		return job, "", nil
 	}
-	const effect = "a type that comes from one accepts any value."
+	const effect = "types from packages accept any value."
 	if !install || s.Packages == nil {
 		return job, "The packages are not installed: " + effect, nil
 	}
@@ -279,13 +279,13 @@ var failures = []string{"syntax_error", "no_main", "too_large", "not_described"}
 func (s *Service) read(spec registry.Spec, sum string, output json.RawMessage) (result, map[string]registry.SchemaNote, error) {
 	var found answer
 	if err := json.Unmarshal(output, &found); err != nil {
-		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
+		return result{}, nil, refuse(spec, fault.Detail{Message: "The program did not return a valid answer."})
 	}
 	if f := found.Failed; f != nil && slices.Contains(failures, f.Code) {
 		return result{}, nil, refuse(spec, fault.Detail{File: f.File, Line: f.Line, Code: f.Code, Message: cut(f.Message)})
 	}
 	if !slices.Contains(registry.SchemaOrigins(), found.Source) {
-		return result{}, nil, refuse(spec, fault.Detail{Message: "The program sent no readable answer."})
+		return result{}, nil, refuse(spec, fault.Detail{Message: "The program did not return a valid answer."})
 	}
 	source := registry.SchemaSource{Source: found.Source, CodeDigest: sum}
 	return result{InferredSchemas: registry.InferredSchemas{

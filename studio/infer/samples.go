@@ -33,7 +33,7 @@ type Sample struct {
 // FromSamples derives schemas that all samples match. A property is required if every sample contains it.
 func (s *Service) FromSamples(samples []Sample) (registry.InferredSchemas, error) {
 	if len(samples) == 0 || len(samples) > MaxSamples {
-		return registry.InferredSchemas{}, fault.Invalid("/samples", "must have 1 to %d samples.", MaxSamples)
+		return registry.InferredSchemas{}, fault.Invalid("/samples", "must contain 1 to %d samples.", MaxSamples)
 	}
 	var inputs, outputs []any
 	for at, sample := range samples {

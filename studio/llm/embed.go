@@ -50,7 +50,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) (vectors [][]float32,
 func readVectors(body []byte, count int) ([][]float32, int64, error) {
 	var answer embedReply
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, 0, errors.New("the answer is not one of the Embeddings API")
+		return nil, 0, errors.New("the answer does not have the form of the Embeddings API")
 	}
 	if len(answer.Data) != count {
 		return nil, 0, fmt.Errorf("the answer has %d vectors for %d texts", len(answer.Data), count)
@@ -58,7 +58,7 @@ func readVectors(body []byte, count int) ([][]float32, int64, error) {
 	vectors := make([][]float32, count)
 	for _, one := range answer.Data {
 		if one.Index < 0 || one.Index >= count || vectors[one.Index] != nil || !normalize(one.Embedding) {
-			return nil, 0, errors.New("the answer has a vector that is empty, zero or of another text")
+			return nil, 0, errors.New("the answer has a vector that is empty or zero, or that belongs to another text")
 		}
 		vectors[one.Index] = one.Embedding
 	}

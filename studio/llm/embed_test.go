@@ -47,10 +47,10 @@ func TestModel_Embed_BadAnswers(t *testing.T) {
 	}{
 		"busy":              {429, "", "busy"},
 		"no such operation": {404, "", "404"},
-		"prose":             {200, "Hello.", "not one of the Embeddings API"},
+		"prose":             {200, "Hello.", "does not have the form of the Embeddings API"},
 		"too few":           {200, `{"data":[{"index":0,"embedding":[1]}]}`, "1 vectors for 2 texts"},
-		"twice":             {200, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "of another text"},
-		"out of range":      {200, `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "of another text"},
+		"twice":             {200, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "belongs to another text"},
+		"out of range":      {200, `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "belongs to another text"},
 		"empty":             {200, `{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[1]}]}`, "empty"},
 		"zero":              {200, `{"data":[{"index":0,"embedding":[0,0]},{"index":1,"embedding":[1,0]}]}`, "zero"},
 		"lengths":           {200, `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1]}]}`, "different lengths"},

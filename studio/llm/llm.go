@@ -79,11 +79,11 @@ func New(o Options) *Service { return &Service{Options: o} }
 
 // State describes the language model for one workspace.
 type State struct {
-	Model   string          `json:"model,omitempty" doc:"Name of the model. Absent if the server has none for this workspace."`
-	Allowed bool            `json:"allowed" doc:"Whether the operator of the server has a model for this workspace."`
-	Models  []string        `json:"models" doc:"Models that the workspace may choose. Empty if the server has none for it."`
-	On      bool            `json:"on" doc:"Whether members and programs of the workspace may use the model."`
-	Month   string          `json:"month" doc:"Month of the counted tokens, UTC, such as 2026-11."`
+	Model   string          `json:"model,omitempty" doc:"Name of the model. Absent if the server offers none to this workspace."`
+	Allowed bool            `json:"allowed" doc:"true if the operator of the server offers a model to this workspace."`
+	Models  []string        `json:"models" doc:"Models that the workspace can choose. Empty if the server offers none."`
+	On      bool            `json:"on" doc:"true if members and programs of the workspace may use the model."`
+	Month   string          `json:"month" doc:"Calendar month in UTC of the counted tokens, such as 2026-11."`
 	Used    registry.Tokens `json:"used" doc:"Tokens that the workspace used in the month."`
 	Limit   int64           `json:"limit" doc:"Tokens of a workspace in a month. 0 means no limit."`
 }

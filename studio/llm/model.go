@@ -305,7 +305,7 @@ var errCut = errors.New("the answer was cut at the model's limit of tokens")
 func read(text []byte) (Reply, error) {
 	var answer chatReply
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return Reply{Sent: true}, errors.New("the answer is not one of the Chat Completions API")
+		return Reply{Sent: true}, errors.New("the answer does not have the form of the Chat Completions API")
 	}
 	reply := Reply{Sent: true, Tokens: answer.tokens()}
 	switch {
@@ -315,7 +315,7 @@ func read(text []byte) (Reply, error) {
 		reply.Text = answer.Choices[0].Message.Content
 		return reply, errCut
 	case answer.Choices[0].Message.Refusal != "":
-		return reply, errors.New("the model refuses: " + fault.Shown(answer.Choices[0].Message.Refusal, 200))
+		return reply, errors.New("the model refused to answer: " + fault.Shown(answer.Choices[0].Message.Refusal, 200))
 	}
 	reply.Text = answer.Choices[0].Message.Content
 	return reply, nil
@@ -331,20 +331,20 @@ func (m *Model) described(err error) error {
 	if errors.As(err, &address) {
 		err = address.Err // Omit the address.
 	}
-	text := "The language model gives no answer: " + fault.Shown(err.Error(), 300) + "."
+	text := "The language model did not answer: " + fault.Shown(err.Error(), 300) + "."
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fault.New(fault.Cancelled, "The request was cancelled.")
 	case errors.As(err, &refused) && (refused.status == unauthorized || refused.status == forbidden):
-		text = fmt.Sprintf("The language model refuses the key (status %d). An administrator must set ATELIER_LLM_API_KEY.", refused.status)
+		text = fmt.Sprintf("The language model rejected the API key (status %d). The operator of the server must correct ATELIER_LLM_API_KEY.", refused.status)
 	case errors.As(err, &refused) && refused.status == notFound:
-		text = "The address has no such language model (status 404). An administrator must set ATELIER_LLM_BASE_URL and ATELIER_LLM_MODEL."
+		text = "The language model does not exist at the configured address (status 404). The operator of the server must correct ATELIER_LLM_BASE_URL and ATELIER_LLM_MODEL."
 	case errors.As(err, &refused) && refused.busy():
 		return &fault.Error{Code: fault.ModelUnavailable, Message: fmt.Sprintf("The language model is busy (status %d). Try again later.", refused.status), RetryAfter: max(refused.after, time.Second)}
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
-		text = "The language model did not answer in time. Try again, or ask an administrator to raise --llm-timeout."
+		text = "The language model did not answer in time. Try again, or ask the operator of the server to raise --llm-timeout."
 	case isUnreachable(err):
-		text = "The language model cannot be reached. Ask an administrator to check --llm-base-url."
+		text = "The language model cannot be reached. Ask the operator of the server to check --llm-base-url."
 	}
 	return &fault.Error{Code: fault.ModelUnavailable, Message: text, Err: err}
 }

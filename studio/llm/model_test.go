@@ -66,10 +66,10 @@ func TestModel_Refusals(t *testing.T) {
 			w.WriteHeader(429)
 		}, "is busy"},
 		"429 without Retry-After": {status(429), "is busy"},
-		"prose":                   {text("hello"), "not one of the Chat Completions API"},
-		"half an answer":          {text(hello[:30]), "not one of the Chat Completions API"},
+		"prose":                   {text("hello"), "does not have the form of the Chat Completions API"},
+		"half an answer":          {text(hello[:30]), "does not have the form of the Chat Completions API"},
 		"nothing":                 {text(`{"choices":[]}`), "no choices"},
-		"refusal":                 {text(`{"choices":[{"message":{"refusal":"I must not"}}]}`), "the model refuses: I must not"},
+		"refusal":                 {text(`{"choices":[{"message":{"refusal":"I must not"}}]}`), "the model refused to answer: I must not"},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
@@ -80,7 +80,7 @@ func TestModel_Refusals(t *testing.T) {
 		"cut": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, "{")
-		}, "gives no answer"},
+		}, "did not answer"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -23,9 +23,9 @@ func (s *Service) Read(ctx context.Context, token string) (registry.AccessToken,
 	case err != nil:
 		return registry.AccessToken{}, s.unverified(ctx, err)
 	case proof.Subject == "":
-		return registry.AccessToken{}, unread("it names no person")
+		return registry.AccessToken{}, unread("it does not identify a person")
 	case slices.Contains(proof.Audience, s.Client):
-		return registry.AccessToken{}, unread("it is for the Studio and not for this address")
+		return registry.AccessToken{}, unread("it was issued for the Studio, not for this address")
 	}
 	said := claims{}
 	if err := proof.Claims(&said); err != nil {

@@ -83,10 +83,10 @@ func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer
 		return registry.Identity{}, fault.New(fault.BadRequest, "This sign-in was not started in this browser, or it took longer than ten minutes. Sign in again.")
 	}
 	if iss := answer.Get("iss"); iss != "" && iss != s.Issuer {
-		return registry.Identity{}, refused("The answer came from another provider.")
+		return registry.Identity{}, refused("The answer came from a different provider. Sign in again.")
 	}
 	if answer.Get("error") != "" || answer.Get("code") == "" {
-		return registry.Identity{}, refused("The provider refused access.")
+		return registry.Identity{}, refused("The provider refused access. Ask the administrator of the provider for access.")
 	}
 	config, provider, err := s.config(ctx, callback)
 	if err != nil {
@@ -99,11 +99,11 @@ func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer
 	raw, _ := token.Extra("id_token").(string)
 	proof, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.Client, Now: s.Now}).Verify(ctx, raw)
 	if err != nil || subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(a.Nonce)) != 1 {
-		return registry.Identity{}, refused("The provider's statement about you could not be verified.")
+		return registry.Identity{}, refused("The ID token of the provider could not be verified. Sign in again.")
 	}
 	said := claims{}
 	if err := proof.Claims(&said); err != nil {
-		return registry.Identity{}, refused("The provider's statement about you is malformed.")
+		return registry.Identity{}, refused("The ID token of the provider is malformed. Ask the operator of the server to check the provider.")
 	}
 	if err := s.complete(ctx, provider, token, proof.Subject, said); err != nil {
 		return registry.Identity{}, err
@@ -122,11 +122,11 @@ func (s *Service) complete(ctx context.Context, provider *oidc.Provider, token *
 		return s.unavailable(ctx, err)
 	}
 	if info.Subject != subject {
-		return refused("The provider's statement about you could not be verified.")
+		return refused("The ID token of the provider could not be verified. Sign in again.")
 	}
 	further := claims{}
 	if err := info.Claims(&further); err != nil {
-		return refused("The provider's statement about you is malformed.")
+		return refused("The ID token of the provider is malformed. Ask the operator of the server to check the provider.")
 	}
 	for name, value := range further {
 		if _, ok := said[name]; !ok {

@@ -167,9 +167,9 @@ func (s *Service) ask(ctx context.Context, text []byte) (Answer, error) {
 	case "true":
 		return Answer{Allowed: true}, nil
 	case "false":
-		return Answer{Reason: deniedText, Remedy: "Ask who maintains the policy. The request is kept, and an approver can submit it again."}, nil
+		return Answer{Reason: deniedText, Remedy: "Ask the maintainer of the policy to allow the run. The request is stored, and an approver can submit it again."}, nil
 	case "", "null":
-		return Answer{Reason: "The policy service has no rule at " + s.Path + ", which is a denial.", Remedy: "Load a policy that defines the rule, or set --policy-path."}, nil
+		return Answer{Reason: "The policy service has no rule at " + s.Path + ", so the run is denied.", Remedy: "Load a policy that defines the rule, or set --policy-path."}, nil
 	}
 	return Answer{}, errors.New("its result is neither true nor false")
 }
@@ -186,5 +186,5 @@ func errUnreachable(err error) error {
 
 // failed returns the denial for a run about which the policy service could not decide.
 func (s *Service) failed(err error) Answer {
-	return Answer{Reason: "The policy service gave no decision, which is a denial.", Remedy: "Check that it runs and that --policy-url is right: " + err.Error() + "."}
+	return Answer{Reason: "The policy service gave no decision, so the run is denied.", Remedy: "Check that the policy service runs and that --policy-url is correct: " + err.Error() + "."}
 }

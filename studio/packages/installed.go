@@ -19,7 +19,7 @@ type Installed struct {
 	Bytes       int64                    `json:"bytes" doc:"Size of the unpacked files."`
 	InstalledAt time.Time                `json:"installedAt"`
 	UsedAt      time.Time                `json:"usedAt" doc:"Time of the last use, accurate to about a minute."`
-	UsedBy      []registry.LockUser      `json:"usedBy" doc:"Versions with this lock, those of deleted agents too."`
+	UsedBy      []registry.LockUser      `json:"usedBy" doc:"Versions with this lock, including versions of deleted agents."`
 }
 
 // Installed lists the installed locks of a workspace, most recently used first.
@@ -75,7 +75,7 @@ const leastAge = time.Hour
 func (s *Service) Collect(ctx context.Context, workspace string, unused time.Duration, dry bool) (Collected, error) {
 	done := Collected{DryRun: dry, Items: []Removable{}}
 	if unused < leastAge {
-		return done, fault.Invalid("/unusedHours", "must be at least 1; a run may still use younger installations.")
+		return done, fault.Invalid("/unusedHours", "must be at least 1, because a run may still use newer installations.")
 	}
 	before := s.Now().Add(-unused)
 	kept, err := s.kept(ctx, workspace, before, dry)

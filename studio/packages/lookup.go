@@ -46,7 +46,7 @@ func (s *Service) Versions(ctx context.Context, workspace string, language runti
 type Dependency struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	Bytes   int64  `json:"bytes,omitempty" doc:"Size of the archive. Absent if the index does not say."`
+	Bytes   int64  `json:"bytes,omitempty" doc:"Size of the archive. Absent if the index does not report it."`
 }
 
 // Dependencies lists the other packages that would be installed if an agent named only this package. It resolves the
@@ -64,7 +64,7 @@ func (s *Service) Dependencies(ctx context.Context, workspace string, language r
 	}
 	named, err := packages.Declared(language, []string{entry}, map[string][]byte{})
 	if err != nil {
-		return nil, fault.Invalid("/name", "must be the name of a package, and version one of its versions.")
+		return nil, fault.Invalid("/name", "must be the name of a package, and version must be one of its versions.")
 	}
 	lock, err := s.Manager.Resolve(ctx, workspace, named)
 	if err == nil {
@@ -93,7 +93,7 @@ func ecosystemOf(language runtimes.Language) (runtimes.Ecosystem, error) {
 // Types are the files from which an editor reads the types of packages.
 type Types struct {
 	Installed bool              `json:"installed" doc:"false if the packages are not installed yet. Then there are no files."`
-	Complete  bool              `json:"complete" doc:"false if files were left out, because there is a limit."`
+	Complete  bool              `json:"complete" doc:"false if files were omitted because of the size limit."`
 	Digest    string            `json:"digest,omitempty" doc:"Digest of the lock."`
 	Files     map[string]string `json:"files" doc:"Declarations of npm packages, or stubs and sources of Python packages, by path."`
 }

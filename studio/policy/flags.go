@@ -67,10 +67,10 @@ func changesRemotely(f runtimes.Fact) bool {
 // flagFindings adds a finding for each missing flag.
 func flagFindings(missing []string) []registry.Finding {
 	titles := map[string]string{
-		"network_access": "Has hosts and neither the flag network_access nor external_call.",
-		"external_call":  "Asks a language model, without the flag external_call.",
-		"file_system":    "Proposes changes of the files of a project, without the flag file_system.",
-		"side_effect":    "Sends requests that change something elsewhere, without the flag side_effect.",
+		"network_access": "The program may reach hosts, but has neither the flag network_access nor external_call.",
+		"external_call":  "The program uses a language model, but does not have the flag external_call.",
+		"file_system":    "The program proposes changes of project files, but does not have the flag file_system.",
+		"side_effect":    "The program sends requests that change data elsewhere, but does not have the flag side_effect.",
 	}
 	var all []registry.Finding
 	for _, flag := range missing {

@@ -39,7 +39,7 @@ func (set ruleSet) judge(spec registry.Spec, found inspect.Facts, before []capab
 	}
 	if found.Cut > 0 {
 		v.Findings = append(v.Findings, registry.Finding{
-			RuleID: undecided, Severity: registry.High, Weight: 0.5, Message: fmt.Sprintf("The program is too large to be analysed completely; %d facts were left out.", found.Cut), Remedy: "Split the program into smaller agents.",
+			RuleID: undecided, Severity: registry.High, Weight: 0.5, Message: fmt.Sprintf("The program is too large to be analysed completely; %d facts were omitted.", found.Cut), Remedy: "Split the program into smaller agents.",
 		})
 		cost += 0.5
 	}

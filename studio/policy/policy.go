@@ -212,8 +212,8 @@ type PackInfo struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
 	BuiltIn bool   `json:"builtIn"`
-	Active  bool   `json:"active" doc:"Whether the pack applies to every program of the workspace."`
-	Source  string `json:"source" doc:"YAML."`
+	Active  bool   `json:"active" doc:"true if the pack applies to every program of the workspace."`
+	Source  string `json:"source" doc:"YAML source of the pack."`
 	Rules   []Rule `json:"rules"`
 }
 
@@ -254,7 +254,7 @@ func (s *Service) PutPack(ctx context.Context, actor registry.Actor, name, sourc
 		return pack, fault.Invalid("/source", "must have the name %s, because the path names that pack.", name)
 	}
 	if _, ok := s.built[name]; ok {
-		return pack, fault.New(fault.NameTaken, "%s is a shipped pack. Choose another name.", name)
+		return pack, fault.New(fault.NameTaken, "%s is a built-in pack. Choose another name.", name)
 	}
 	own, err := s.Packs.RulePacks(ctx, actor.Workspace)
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *Service) tried(w *workspace, trial Trial) (*workspace, error) {
 		}
 		name = pack.Name
 		if _, ok := s.built[name]; ok {
-			return nil, fault.New(fault.NameTaken, "%s is a shipped pack. Choose another name.", name)
+			return nil, fault.New(fault.NameTaken, "%s is a built-in pack. Choose another name.", name)
 		}
 	} else {
 		var ok bool

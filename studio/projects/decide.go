@@ -14,7 +14,7 @@ import (
 // project.
 type OverlayDifference struct {
 	Overlay registry.Overlay `json:"overlay"`
-	Moved   bool             `json:"moved" doc:"True if the project changed since the run read it."`
+	Moved   bool             `json:"moved" doc:"true if the project has changed since the run read it."`
 	Files   []FileDifference `json:"files"`
 }
 
@@ -26,8 +26,8 @@ type FileDifference struct {
 	Outcome outcome                `json:"outcome" enum:"clean,same,merged,conflict" doc:"How the change can be merged into the current project. merged: both sides changed different lines. conflict: both changed the same lines, or one deleted a file that the other changed."`
 	Unified string                 `json:"unified" doc:"Unified diff from the file that the run read. Empty if the file is not shown."`
 	Project string                 `json:"project,omitempty" doc:"For merged and conflict: unified diff of the project's changes since the run read the file."`
-	Binary  bool                   `json:"binary,omitempty" doc:"True if the file is not shown, because it is no text, larger than 1 MiB, or the differences before it have 16 MiB."`
-	Size    int64                  `json:"size" doc:"Bytes of the new file."`
+	Binary  bool                   `json:"binary,omitempty" doc:"true if the differences are not shown: the file is not text, is larger than 1 MiB, or the differences before it already have 16 MiB."`
+	Size    int64                  `json:"size" doc:"Size of the new file in bytes."`
 }
 
 // Decision selects files of an overlay. By default it selects all files without a decision.
@@ -212,7 +212,7 @@ func (s *Service) choose(ctx context.Context, actor registry.Actor, project, id 
 		case at < 0:
 			return nil, nil, fault.Invalid("/files", "must name files of the overlay; it does not change %q.", path)
 		case r.overlay.Entries[at].Status != registry.OverlayOpen:
-			return nil, nil, fault.New(fault.Conflict, "The file %s is %s already.", path, r.overlay.Entries[at].Status)
+			return nil, nil, fault.New(fault.Conflict, "The file %s is already %s.", path, r.overlay.Entries[at].Status)
 		}
 	}
 	return r, selected, nil
@@ -244,12 +244,12 @@ func (r *reviewed) apply(ctx context.Context, selected []int) (registry.Tree, er
 	}
 	if len(conflicts) > 0 {
 		return nil, &fault.Error{
-			Code: fault.Conflict, Message: "The project changed the same lines since the run read them. Nothing was applied. Run the program again, or reject these files.",
+			Code: fault.Conflict, Message: "The project has changed the same lines since the run read them. Nothing was applied. Run the program again, or reject these files.",
 			Extra: map[string]any{"conflicts": conflicts},
 		}
 	}
 	if inside := nested(tree); inside != "" {
-		return nil, fault.New(fault.Conflict, "The project would have %s as a file and as a folder. Nothing was applied.", inside)
+		return nil, fault.New(fault.Conflict, "After this change, %s would be both a file and a folder. Nothing was applied.", inside)
 	}
 	if err := checkSize(tree); err != nil {
 		return nil, err

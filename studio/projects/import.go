@@ -30,7 +30,7 @@ const MaxUpload = 64 << 20
 // ImportedProject is the result of an import.
 type ImportedProject struct {
 	Project registry.Project `json:"project"`
-	Skipped []string         `json:"skipped" doc:"Entries of the archive that are no plain files: links, devices, and folders .git."`
+	Skipped []string         `json:"skipped" doc:"Entries of the archive that were skipped: links, devices, and .git folders."`
 }
 
 // ImportRequest describes an import. If no project has the given name, the import creates a project.
@@ -196,7 +196,7 @@ func (i *importer) read(from io.Reader) error {
 	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
 		var unpacked *gzip.Reader
 		if unpacked, err = gzip.NewReader(in); err == nil {
-			err = i.tar(&tarball.Bounded{Reader: unpacked, Left: maxUnpacked, TooLong: fault.Invalid("/archive", "must unpack to at most %d MiB; leave out generated files and folders .git.", maxUnpacked>>20)})
+			err = i.tar(&tarball.Bounded{Reader: unpacked, Left: maxUnpacked, TooLong: fault.Invalid("/archive", "must unpack to at most %d MiB; remove generated files and .git folders.", maxUnpacked>>20)})
 		}
 	default:
 		err = i.tar(in)

@@ -235,7 +235,7 @@ func size(tree registry.Tree) (files int, bytes int64) {
 func checkSize(tree registry.Tree) error {
 	files, bytes := size(tree)
 	if files > MaxFiles || bytes > MaxBytes {
-		return fault.Invalid("/files", "must be at most %d with %d MiB in all; leave out generated files.", MaxFiles, MaxBytes>>20)
+		return fault.Invalid("/files", "must be at most %d files with %d MiB in total; remove generated files.", MaxFiles, MaxBytes>>20)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func expression(pattern string) (*regexp.Regexp, string) {
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, "is not a regular expression of RE2: " + err.Error() + "."
+		return nil, "is not a valid RE2 regular expression: " + err.Error() + "."
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil || len(program.Inst) > maxInstructions {
@@ -86,7 +86,7 @@ func expression(pattern string) (*regexp.Regexp, string) {
 	}
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, "is not a regular expression of RE2."
+		return nil, "is not a valid RE2 regular expression."
 	}
 	return compiled, ""
 }

@@ -269,9 +269,9 @@ func (o *Session) room(path string, more int64) string {
 	case !again && len(o.edits) >= MaxEdits:
 		return fmt.Sprintf("One run may change at most %d files.", MaxEdits)
 	case total > MaxOverlayBytes:
-		return fmt.Sprintf("One run may change files of at most %d MiB in all.", MaxOverlayBytes>>20)
+		return fmt.Sprintf("One run may change files of at most %d MiB in total.", MaxOverlayBytes>>20)
 	case o.spooled+more > MaxSpoolBytes:
-		return fmt.Sprintf("One run may write at most %d MiB, with what it writes again.", MaxSpoolBytes>>20)
+		return fmt.Sprintf("One run may write at most %d MiB in total, including repeated writes.", MaxSpoolBytes>>20)
 	}
 	return ""
 }

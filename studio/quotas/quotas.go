@@ -301,7 +301,7 @@ func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	}
 	return &fault.Error{
 		Code: fault.StorageFull, Extra: map[string]any{"quota": "storageBytes", "limit": limit, "used": a.stored},
-		Message: fmt.Sprintf("This workspace stores %s; its quota is %s. Delete projects that are not needed, whose files are removed within four hours. Or ask the operator of the server for a higher quota, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
+		Message: fmt.Sprintf("This workspace stores %s; its quota is %s. Delete projects that are not needed; their files are removed within four hours. Or ask the operator of the server for a higher quota, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
 	}
 }
 

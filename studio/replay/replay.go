@@ -89,7 +89,7 @@ type Item struct {
 type Report struct {
 	Agent   string         `json:"agent"`
 	Version string         `json:"version" doc:"Version whose recorded inputs were used."`
-	Draft   int64          `json:"draftRevision,omitempty" doc:"The revision of the draft that was tried; absent when no input was run."`
+	Draft   int64          `json:"draftRevision,omitempty" doc:"Revision of the draft that was run. Absent if no input was run."`
 	Counts  map[string]int `json:"counts" doc:"Number of inputs by verdict, and of slower runs."`
 	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
@@ -146,7 +146,7 @@ func (s *Service) Differing(ctx context.Context, actor registry.Actor, agent str
 	var differing []registry.Regression
 	for _, item := range report.Items {
 		if item.Verdict != Same && item.Verdict != Fixed {
-			differing = append(differing, registry.Regression{Version: report.Version, Message: fmt.Sprintf("The draft answers the input of run %s differently: %s.", item.Before.RunID, item.Verdict)})
+			differing = append(differing, registry.Regression{Version: report.Version, Message: fmt.Sprintf("The draft returns a different output for the input of run %s: %s.", item.Before.RunID, item.Verdict)})
 		}
 	}
 	return differing, nil

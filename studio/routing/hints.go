@@ -25,7 +25,7 @@ const MaxExpectedMs = 86_400_000
 type Hints struct {
 	ExpectedMs int64     `json:"expectedMs,omitempty" minimum:"1" maximum:"86400000" doc:"Time that the run is expected to take, in milliseconds (default: the median of the version's recorded runs)."`
 	LongJob    bool      `json:"longJob,omitempty" doc:"The run is a long job."`
-	Isolation  Isolation `json:"isolation,omitempty" enum:"strict,remote" doc:"strict: a new process. remote: another machine; the run is refused if there is none."`
+	Isolation  Isolation `json:"isolation,omitempty" enum:"strict,remote" doc:"strict: the run gets a new process. remote: the run gets another machine; it is refused if there is none."`
 	GPU        bool      `json:"gpu,omitempty" doc:"The program needs a GPU. The run is refused if no runtime has one."`
 }
 
@@ -59,7 +59,7 @@ func ParseHints(text []byte, at string) (Hints, error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, ok := known[name]
 		if !ok {
-			return Hints{}, fault.Invalid(at, "must have no member %q. The hints are expectedMs, longJob, isolation and gpu.", fault.Shown(name, 100))
+			return Hints{}, fault.Invalid(at, "must not contain %q. The hints are expectedMs, longJob, isolation and gpu.", fault.Shown(name, 100))
 		}
 		if json.Unmarshal(fields[name], field.value) != nil {
 			return Hints{}, fault.Invalid(at+"/"+name, "must be %s.", field.kind)

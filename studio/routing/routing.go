@@ -65,11 +65,11 @@ type Call struct {
 // RouteExplanation contains the runtime of a call and the reason.
 type RouteExplanation struct {
 	Runtime     runtimes.Name    `json:"runtime" doc:"Runtime of the run, empty if it is refused."`
-	Rule        string           `json:"rule" doc:"Rule that decides; explicit if the program names its runtime."`
+	Rule        string           `json:"rule" doc:"Rule that decides; explicit if the program sets its runtime."`
 	Reason      string           `json:"reason" doc:"The reason as a sentence."`
-	Refused     *RouteRefusal    `json:"refused,omitempty" doc:"Why the run would be refused."`
+	Refused     *RouteRefusal    `json:"refused,omitempty" doc:"Reason why the run would be refused."`
 	ExpectedMs  float64          `json:"expectedMs,omitempty" doc:"Time that the run is expected to take."`
-	LearnedFrom int              `json:"learnedFrom,omitempty" doc:"Number of recorded runs whose median duration is expectedMs. Absent if the call gives expectedMs."`
+	LearnedFrom int              `json:"learnedFrom,omitempty" doc:"Number of recorded runs whose median duration is expectedMs. Absent if the call sets expectedMs."`
 	Considered  []ConsideredRule `json:"considered" doc:"The rules up to the one that decides."`
 	Unavailable []MissingRuntime `json:"unavailable" doc:"Runtimes of the rules that this server cannot use, with the remedy."`
 }
@@ -85,7 +85,7 @@ type RouteRefusal struct {
 type ConsideredRule struct {
 	Rule       string           `json:"rule"`
 	Applies    bool             `json:"applies"`
-	Why        string           `json:"why" doc:"The condition that decides: one that holds, or the first that does not."`
+	Why        string           `json:"why" doc:"The condition that decides: one that is met, or the first that is not met."`
 	Candidates []RouteCandidate `json:"candidates,omitempty"`
 }
 
@@ -93,7 +93,7 @@ type ConsideredRule struct {
 type RouteCandidate struct {
 	Runtime runtimes.Name `json:"runtime"`
 	Usable  bool          `json:"usable"`
-	Why     string        `json:"why,omitempty" doc:"Why it is not usable."`
+	Why     string        `json:"why,omitempty" doc:"Reason why the runtime is not usable."`
 	lacking bool          // whether the only reason is that this server lacks the runtime
 }
 
@@ -105,16 +105,16 @@ type MissingRuntime struct {
 
 // RouterState is the routing table that the server uses, with the state of its runtimes.
 type RouterState struct {
-	Source   string         `json:"source" enum:"shipped,file" doc:"shipped: the table of this version of the server. file: the file of --router."`
-	Rules    []RoutingRule  `json:"rules" doc:"In the order in which they are compared. Before them, a program that names its runtime keeps it (rule explicit)."`
-	Runtimes []ReadyRuntime `json:"runtimes" doc:"Runtimes that the rules name, and whether this server can use them."`
+	Source   string         `json:"source" enum:"shipped,file" doc:"shipped: the built-in table of this server. file: the file of --router."`
+	Rules    []RoutingRule  `json:"rules" doc:"Rules in the order in which they are checked. They do not apply to a program that sets its runtime (rule explicit)."`
+	Runtimes []ReadyRuntime `json:"runtimes" doc:"Runtimes in the rules, and whether this server can use them."`
 }
 
 // ReadyRuntime states whether this server can use a runtime.
 type ReadyRuntime struct {
 	Runtime runtimes.Name `json:"runtime"`
 	Ready   bool          `json:"ready"`
-	Remedy  string        `json:"remedy,omitempty" doc:"How to make it usable."`
+	Remedy  string        `json:"remedy,omitempty" doc:"How to make the runtime usable."`
 }
 
 // State returns the routing table that the server uses. Conditions about workspaces show only the given workspace.
@@ -209,7 +209,7 @@ func (d *decision) decide(ctx context.Context) error {
 		}
 	}
 	last := d.router.Table.Rules[len(d.router.Table.Rules)-1]
-	return d.refuse(last, "No other rule decides.", []RouteCandidate{d.candidate(Local)})
+	return d.refuse(last, "No earlier rule applies.", []RouteCandidate{d.candidate(Local)})
 }
 
 func (d *decision) note(c ConsideredRule) {
@@ -233,16 +233,16 @@ func (d *decision) keep() error {
 	if err != nil {
 		return err
 	}
-	d.runtime, d.route = name, registry.Route{Rule: ExplicitRule, Reason: fmt.Sprintf("The program names the runtime %s.", name)}
+	d.runtime, d.route = name, registry.Route{Rule: ExplicitRule, Reason: fmt.Sprintf("The program sets the runtime %s.", name)}
 	d.note(ConsideredRule{Rule: ExplicitRule, Applies: true, Why: d.route.Reason, Candidates: []RouteCandidate{{Runtime: name, Usable: true}}})
 	if err := d.confined(name); err != nil {
 		return err
 	}
 	switch {
 	case d.call.Hints.Isolation == RemoteIsolation && !name.Remote():
-		return fault.Invalid("/hints/isolation", "must not be %s, because the program names the runtime %s, which runs on this server.", RemoteIsolation, name)
+		return fault.Invalid("/hints/isolation", "must not be %s, because the program sets the runtime %s, which runs on this server.", RemoteIsolation, name)
 	case d.call.Hints.GPU && !d.has(name, runtimes.GPUFeature):
-		return fault.Invalid("/hints/gpu", "must be false, because the program names the runtime %s, which does not have the feature %s.", name, runtimes.GPUFeature)
+		return fault.Invalid("/hints/gpu", "must be false, because the program sets the runtime %s, which does not have the feature %s.", name, runtimes.GPUFeature)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (d *decision) confined(name runtimes.Name) error {
 				only[i] = string(one)
 			}
 			d.route = registry.Route{Rule: rule.Name, Reason: why}
-			refused := fault.New(fault.RuntimeUnavailable, "The program names the runtime %s, but the rule %s of the router allows this workspace only %s.", name, rule.Name, strings.Join(only, ", "))
+			refused := fault.New(fault.RuntimeUnavailable, "The program sets the runtime %s, but the rule %s of the router allows this workspace only %s.", name, rule.Name, strings.Join(only, ", "))
 			refused.Extra = map[string]any{"rule": rule.Name}
 			return refused
 		}
@@ -305,11 +305,11 @@ func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	case w.Workspaces != nil && !slices.Contains(w.Workspaces, c.Workspace):
 		return "The workspace is not listed.", false
 	case w.Isolation != "" && w.Isolation != isolation:
-		return fmt.Sprintf("Nothing asks for isolation: %s.", w.Isolation), false
+		return fmt.Sprintf("Neither the call nor the program requests isolation: %s.", w.Isolation), false
 	case w.LongJob && !c.Hints.LongJob:
-		return "The call does not say longJob.", false
+		return "The call does not set longJob.", false
 	case w.GPU && !c.Hints.GPU:
-		return "The call does not say gpu.", false
+		return "The call does not set gpu.", false
 	case (w.MinMs > 0 || w.MaxMs > 0) && d.expected == 0:
 		return "The duration is not known.", false
 	case w.MinMs > 0 && d.expected < float64(w.MinMs):
@@ -317,9 +317,9 @@ func (d *decision) match(w RouteConditions) (why string, applies bool) {
 	case w.MaxMs > 0 && d.expected > float64(w.MaxMs):
 		return fmt.Sprintf("%s, more than %d ms.", d.duration(), w.MaxMs), false
 	case w.MinCPUMs > 0 && c.Version == nil:
-		return "Publishing decides this rule, by the runs of the draft.", false
+		return "This rule is decided at publication, from the runs of the draft.", false
 	case w.MinCPUMs > 0 && !d.slow():
-		return "The runs of the draft did not need so much CPU time.", false
+		return "The runs of the draft needed less CPU time.", false
 	}
 	return d.held(w), true
 }
@@ -328,13 +328,13 @@ func (d *decision) match(w RouteConditions) (why string, applies bool) {
 func (d *decision) held(w RouteConditions) string {
 	switch {
 	case w.GPU:
-		return "The call says gpu."
+		return "The call sets gpu."
 	case w.LongJob:
-		return "The call says longJob."
+		return "The call sets longJob."
 	case w.Isolation == RemoteIsolation:
-		return "The call asks for isolation: remote."
+		return "The call requests isolation: remote."
 	case w.Isolation != "":
-		return fmt.Sprintf("The call or the program asks for isolation: %s.", w.Isolation)
+		return fmt.Sprintf("The call or the program requests isolation: %s.", w.Isolation)
 	case w.Workspaces != nil:
 		return "The workspace is listed."
 	case w.MinMs > 0 || w.MaxMs > 0:
@@ -344,7 +344,7 @@ func (d *decision) held(w RouteConditions) string {
 	case w.MinCPUMs > 0:
 		return "The runs of the draft needed much CPU time."
 	}
-	return "No other rule decides."
+	return "No earlier rule applies."
 }
 
 func (d *decision) duration() string {
@@ -392,9 +392,9 @@ func (d *decision) unfit(name runtimes.Name) string {
 	case name == d.local: // The local runtime was checked when the program was saved.
 		return ""
 	case name.Remote() && d.call.Private:
-		return "The program has the flag pii_risk, so its data go to another service only if it names that runtime."
+		return "The program has the flag pii_risk, so its data is sent to another service only if the program sets that runtime."
 	case name.Remote() && len(spec.Secrets) > 0:
-		return "The program uses secrets, which go to another service only if it names that runtime."
+		return "The program uses secrets, which are sent to another service only if the program sets that runtime."
 	case name.Remote() && d.router.Specs.Rules(d.call.Workspace, spec) != nil:
 		return "The program is subject to language rules, which this runtime cannot enforce."
 	}
@@ -437,9 +437,9 @@ func (d *decision) refuse(rule RoutingRule, why string, candidates []RouteCandid
 	}
 	reasons := strings.Join(texts, " ")
 	if hint := d.pointer(); !lacking && hint != "" {
-		return fault.Invalid(hint, "asks for something that no runtime can do for this program. %s", reasons)
+		return fault.Invalid(hint, "cannot be fulfilled by any runtime for this program. %s", reasons)
 	}
-	refused := fault.New(fault.RuntimeUnavailable, "The rule %s of the router finds no runtime for this run. %s", rule.Name, reasons)
+	refused := fault.New(fault.RuntimeUnavailable, "The rule %s of the router has no usable runtime for this run. %s", rule.Name, reasons)
 	refused.Extra = map[string]any{"rule": rule.Name}
 	return refused
 }

@@ -36,11 +36,11 @@ type Table struct {
 
 // RoutingRule selects the runtimes of runs that match its conditions.
 type RoutingRule struct {
-	Name      string          `json:"name" jsonschema:"pattern=^[a-z][a-z0-9-]{0\\,62}$,description=Unique name. Run records have it." doc:"Unique name. Run records have it."`
+	Name      string          `json:"name" jsonschema:"pattern=^[a-z][a-z0-9-]{0\\,62}$,description=Unique name. Run records have it." doc:"Unique name. Records of runs contain it."`
 	Title     string          `json:"title,omitempty" jsonschema:"maxLength=300,description=The purpose of the rule as a sentence." doc:"The purpose of the rule as a sentence."`
-	When      RouteConditions `json:"when,omitzero" jsonschema:"description=All conditions must hold. Absent: the rule applies to every run." doc:"All conditions must hold. Absent: the rule applies to every run."`
-	Runtimes  []runtimes.Name `json:"runtimes" jsonschema:"minItems=1,description=The first usable one executes the run. local: the runtime of this server that the program has without a router." doc:"The first usable one executes the run. local: the runtime of this server that the program has without a router."`
-	Otherwise Otherwise       `json:"otherwise,omitempty" jsonschema:"enum=next,enum=refuse,description=If no runtime is usable: continue with the next rule (default) or refuse the run." enum:"next,refuse" doc:"If no runtime is usable: continue with the next rule, or refuse the run."`
+	When      RouteConditions `json:"when,omitzero" jsonschema:"description=Conditions, which must all be met. Absent if the rule applies to every run." doc:"Conditions, which must all be met. Absent if the rule applies to every run."`
+	Runtimes  []runtimes.Name `json:"runtimes" jsonschema:"minItems=1,description=The first usable runtime executes the run. local means the runtime of this server that the program would have without a router." doc:"The first usable runtime executes the run. local means the runtime of this server that the program would have without a router."`
+	Otherwise Otherwise       `json:"otherwise,omitempty" jsonschema:"enum=next,enum=refuse,description=If no runtime is usable: continue with the next rule (default) or refuse the run." enum:"next,refuse" doc:"Action if no runtime is usable: continue with the next rule, or refuse the run."`
 }
 
 // RouteConditions holds the conditions of a rule. All of them must hold.

@@ -12,10 +12,10 @@ import (
 // Answer is the form of a run in every API and in the result event.
 type Answer struct {
 	RunID         string                 `json:"runId"`
-	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
+	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Revision of the draft that ran. Absent for a version and for inline code."`
 	Status        registry.Status        `json:"status"`
 	Success       bool                   `json:"success"`
-	Withheld      bool                   `json:"withheld,omitempty" doc:"true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them."`
+	Withheld      bool                   `json:"withheld,omitempty" doc:"true if the program has the flag pii_risk. Then the record contains digests of input and output (in provenance), but no values, output streams or messages. Only the caller receives them."`
 	Output        json.RawMessage        `json:"output"`
 	Error         *runtimes.ProgramError `json:"error,omitempty"`
 	Stdout        string                 `json:"stdout"`
@@ -31,7 +31,7 @@ type Answer struct {
 	Validation    registry.Validation    `json:"validation"`
 	Metadata      Metadata               `json:"metadata"`
 	Metrics       registry.Metrics       `json:"metrics"`
-	Route         *registry.Route        `json:"route,omitempty" doc:"Why the run has its runtime."`
+	Route         *registry.Route        `json:"route,omitempty" doc:"Reason for the choice of the runtime."`
 	Provenance    Provenance             `json:"provenance"`
 }
 
@@ -53,8 +53,8 @@ type Provenance struct {
 	OutputsHash     string             `json:"outputsHash,omitempty"`
 	ActorID         string             `json:"actorId"`
 	ActorType       registry.ActorType `json:"actorType"`
-	RequestID       string             `json:"requestId,omitempty" doc:"The client's own ID of the request."`
-	ClaimedID       string             `json:"claimedActorId,omitempty" doc:"The actor for which the client says that it acts. The server does not check it."`
+	RequestID       string             `json:"requestId,omitempty" doc:"ID that the client chose for the request."`
+	ClaimedID       string             `json:"claimedActorId,omitempty" doc:"Actor that the client claims to act for. The server does not check it."`
 	ClaimedType     string             `json:"claimedActorType,omitempty"`
 	Runtime         runtimes.Name      `json:"runtime"`
 	Isolation       string             `json:"isolation"`

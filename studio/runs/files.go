@@ -115,13 +115,13 @@ func (h host) file(ctx context.Context, name string, args json.RawMessage) (json
 		l.noteDenied(refused)
 		facts.Status, facts.Error = "refused", refused.Message
 	} else if err != nil {
-		facts.Status, facts.Error = "refused", "The server failed."
+		facts.Status, facts.Error = "refused", "An internal error of the server occurred."
 	}
 	switch n := l.fileCalls.Add(1); {
 	case n < maxFileEvents:
 		l.emit(runtimes.KindCall, facts)
 	case n == maxFileEvents:
-		l.emit(runtimes.KindLog, runtimes.LogData{Level: "warn", Message: fmt.Sprintf("The run called host functions of files %d times. Further calls are carried out, but have no event.", maxFileEvents)})
+		l.emit(runtimes.KindLog, runtimes.LogData{Level: "warn", Message: fmt.Sprintf("The run called host functions for files %d times. Further calls are executed, but have no event.", maxFileEvents)})
 	}
 	return result, err
 }

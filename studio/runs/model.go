@@ -44,7 +44,7 @@ func (h host) askModel(ctx context.Context, args json.RawMessage) (json.RawMessa
 		l.noteDenied(refused)
 		facts.Status, facts.Error = "refused", refused.Message
 	case err != nil:
-		facts.Status, facts.Error = "refused", "The server failed."
+		facts.Status, facts.Error = "refused", "An internal error of the server occurred."
 	}
 	l.emit(runtimes.KindCall, facts)
 	if err != nil {
@@ -69,12 +69,12 @@ func (h host) question(ctx context.Context, args json.RawMessage) (text string, 
 	switch {
 	case !slices.Contains(l.job.Capabilities.HostFunctions, specs.AskFunction):
 		return "", used, &runtimes.CallError{
-			Code: string(runtimes.Denied), Message: "askLLM: the program may not ask the language model.", Rule: modelRule, Remedy: `Add "askLLM" to capabilities.hostFunctions.`,
+			Code: string(runtimes.Denied), Message: "askLLM: the program is not allowed to use the language model.", Rule: modelRule, Remedy: `Add "askLLM" to capabilities.hostFunctions.`,
 		}
 	case l.private:
 		return "", used, &runtimes.CallError{
-			Code: string(runtimes.Denied), Message: "askLLM: the program has the flag pii_risk, so nothing of it is sent to a language model.", Rule: modelRule,
-			Remedy: "Ask the model in another agent, which gets no personal data.",
+			Code: string(runtimes.Denied), Message: "askLLM: the program has the flag pii_risk, so its data is not sent to a language model.", Rule: modelRule,
+			Remedy: "Call askLLM in another agent that receives no personal data.",
 		}
 	case asked.Prompt == "":
 		return "", used, refuse("invalid_arguments", "prompt must not be empty.")

@@ -264,7 +264,7 @@ func draftAsBegun(agent registry.Agent, spec registry.Spec, run registry.Run) (t
 		of: registry.Version{AgentID: agent.ID, CurrentName: agent.Name},
 	})
 	if err == nil && t.codeDigest != run.CodeDigest {
-		err = fault.New(fault.Conflict, "The stored code is not the code with which the run began.")
+		err = fault.New(fault.Conflict, "The stored code has changed since the run began.")
 	}
 	return t, err
 }

@@ -156,7 +156,7 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 		return err
 	}
 	if job, err = s.RemoteJobs.RemoteJob(ctx, job.RunID); fault.Is(err, fault.NotFound) {
-		return s.unattached(ctx, run, "its job is not stored any more.")
+		return s.unattached(ctx, run, "its job is no longer stored.")
 	} else if err != nil {
 		return err
 	}

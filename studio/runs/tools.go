@@ -83,7 +83,7 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 		l.noteDenied(refused)
 		call.Error = refused.Message
 	} else if err != nil {
-		call.Error = "The server failed."
+		call.Error = "An internal error of the server occurred."
 	}
 	l.emit(runtimes.KindCall, call)
 	if err != nil {
@@ -96,10 +96,10 @@ func (h host) tool(ctx context.Context, wanted string, input json.RawMessage) (j
 func (h host) perform(ctx context.Context, declared string, input json.RawMessage, call *runtimes.CallData) (registry.Run, error) {
 	l := h.execution
 	if l.depth >= MaxToolDepth {
-		return registry.Run{}, tooMany(fmt.Sprintf("At most %d agents may call each other in a row.", MaxToolDepth), "Call the agent from an outer one, or merge two agents.")
+		return registry.Run{}, tooMany(fmt.Sprintf("A chain of agents that call each other may have at most %d agents.", MaxToolDepth), "Call the agent from an outer one, or merge two agents.")
 	}
 	if l.family.calls.Add(1) > MaxToolCalls {
-		return registry.Run{}, tooMany(fmt.Sprintf("One run may call at most %d agents, with those that they call.", MaxToolCalls), "Process more in one call, or split the work into several runs.")
+		return registry.Run{}, tooMany(fmt.Sprintf("One run may call at most %d agents, including the agents that they call.", MaxToolCalls), "Process more in one call, or split the work into several runs.")
 	}
 	version, err := l.pinned(ctx, declared)
 	if err != nil {

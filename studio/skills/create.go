@@ -297,7 +297,7 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	}
 	if len(program) == 0 {
 		if program = s.programIn(settings.Name, actor); program == nil {
-			return Entry{}, fault.Invalid("/handler_path", "must refer to existing code; send it as code or files, or put it into the folder %s of the skills directory first.", settings.Name)
+			return Entry{}, fault.Invalid("/handler_path", "must refer to existing code; send the code in code or files, or put it into the folder %s of the skills directory first.", settings.Name)
 		}
 	}
 	files, err := folders.FolderOf(settings, input, output, program)

@@ -251,7 +251,7 @@ func (s *Service) refuseDraft(folder string) error {
 		return nil
 	}
 	f := fault.New(fault.InvalidInput, "The folder is not read.")
-	f.Details = []fault.Detail{{Message: "is a draft, and several servers share the database, which decides about drafts. Save it with POST /v1/skills/create, or move it to " + base(folder) + " to publish it."}}
+	f.Details = []fault.Detail{{Message: "is a draft, but drafts in folders are ignored when several servers share the database. Save it with POST /v1/skills/create, or move it to " + base(folder) + " to publish it."}}
 	return f
 }
 

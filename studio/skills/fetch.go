@@ -29,7 +29,7 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, fault.Invalid("/url", "must be the URL of a .tar.gz, for example https://skills.example.com/greet.tar.gz.")
 	}
 	if len(d.Hosts) == 0 {
-		return nil, fault.New(fault.Forbidden, "This server must not fetch skills. Start it with --skills-hosts %s to allow this host, or send the archive itself.", shown(grantFor(u)))
+		return nil, fault.New(fault.Forbidden, "This server is not allowed to download skills from this host. Start it with --skills-hosts %s, or send the archive itself.", shown(grantFor(u)))
 	}
 	args, err := json.Marshal(map[string]string{"url": address})
 	if err != nil {

@@ -151,7 +151,7 @@ func listedBy(skill registry.Skill, publisher string) bool {
 
 // otherSkill returns the error for an agent of the registry whose name belongs to a skill with another origin.
 func otherSkill(name string) error {
-	return fault.New(fault.NameTaken, "Another skill is named %s. Send the files of the one in the registry under another name.", shown(name))
+	return fault.New(fault.NameTaken, "Another skill is named %s. Send the files of the registry's skill under another name.", shown(name))
 }
 
 // fromRegistry installs the latest version of an agent of the public registry as a skill, with the same number and

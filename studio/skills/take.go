@@ -205,7 +205,7 @@ func (s *Service) tooSmall(sk folders.Skill, err error) error {
 		return sk.Locate(err)
 	}
 	moved := *f
-	moved.Details = append(fault.Invalid("", "%s Or give the reason in override.", f.Message).Details, f.Details...)
+	moved.Details = append(fault.Invalid("", "%s Or state the reason in override.", f.Message).Details, f.Details...)
 	moved.Details[0].File, moved.Details[0].Line = folders.SettingsFile, sk.Line("/version")
 	return &moved
 }

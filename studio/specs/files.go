@@ -25,7 +25,7 @@ func checkProject(faults *faults, spec registry.Spec) {
 		return
 	}
 	if problem := CheckProjectName(files.Project); problem != "" && files.Project != runtimes.AnyProject {
-		faults.addf("/capabilities/files/project", "%s * stands for the project that a task names.", problem)
+		faults.addf("/capabilities/files/project", "%s * means the project that a task sets.", problem)
 	}
 	if spec.Language == runtimes.WASM {
 		faults.addf("/capabilities/files", "must be absent, because a WebAssembly module cannot call host functions of files.")

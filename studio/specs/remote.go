@@ -45,7 +45,7 @@ func checkNames(faults *faults, spec registry.Spec, name runtimes.Name) {
 	}
 	for i, text := range spec.Capabilities.Hosts {
 		if grant, err := hostpattern.ParseGrant(text); err == nil && granted(grant) == "" {
-			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must be a name with port 80 or 443, because %s grants hosts without other ports; choose another runtime.", service)
+			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must be a host name with port 80 or 443, because %s cannot grant other ports; choose another runtime.", service)
 		}
 	}
 }

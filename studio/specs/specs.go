@@ -163,7 +163,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 		checkNames(faults, spec, name)
 	}
 	if spec.Deterministic {
-		faults.addf("/deterministic", "must be false, because this server does not replay runs yet, so nothing would follow from it.")
+		faults.addf("/deterministic", "must be false, because this server does not support the replay of runs yet.")
 	}
 	return spec, faults.err()
 }
@@ -202,7 +202,7 @@ func checkIsolation(faults *faults, spec registry.Spec) {
 	switch spec.Isolation {
 	case runtimes.Pooled, runtimes.Strict:
 	default:
-		faults.addf("/isolation", "must be %s or left out; reuse was removed, because runs that share a V8 process cannot be kept apart.", runtimes.Strict)
+		faults.addf("/isolation", "must be %s or absent; reuse was removed, because runs that share a V8 process cannot be isolated from each other.", runtimes.Strict)
 	}
 }
 
@@ -297,9 +297,9 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 		pointer := fmt.Sprintf("/capabilities/hostFunctions/%d", at)
 		switch {
 		case spec.Language == runtimes.WASM:
-			faults.addf(pointer, "must be absent, because a WebAssembly module cannot ask the language model.")
+			faults.addf(pointer, "must be absent, because a WebAssembly module cannot call the language model.")
 		case spec.Runtime.Remote():
-			faults.addf(pointer, "must be absent, because a program of the runtime %s cannot ask the language model of this server.", spec.Runtime)
+			faults.addf(pointer, "must be absent, because a program of the runtime %s cannot call the language model of this server.", spec.Runtime)
 		}
 	}
 	checkTools(faults, spec)

@@ -125,11 +125,11 @@ func (s *Service) discard(ctx context.Context, actor registry.Actor, t registry.
 func mayRetry(t registry.Task) error {
 	switch {
 	case t.Status == registry.TaskAccepted:
-		return fault.New(fault.Conflict, "The task was accepted. Submit a new one.")
+		return fault.New(fault.Conflict, "The task is already accepted. Submit a new task.")
 	case t.Status != registry.TaskReviewing && !t.Status.Final():
 		return fault.New(fault.Conflict, "The task is %s. Cancel it first.", t.Status)
 	case t.Attempt >= maxAttempts:
-		return fault.New(fault.Conflict, "The task was tried %d times. Submit a new one.", t.Attempt)
+		return fault.New(fault.Conflict, "The task was already tried %d times, which is the maximum. Submit a new task.", t.Attempt)
 	}
 	return nil
 }

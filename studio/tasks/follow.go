@@ -37,7 +37,7 @@ func (s *Service) watch(id string) (changed chan struct{}, leave func(), err err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.readers >= maxReaders {
-		return nil, nil, &fault.Error{Code: fault.TooManyRequests, Message: "The server has too many readers of events. Try again later.", RetryAfter: pollEvery}
+		return nil, nil, &fault.Error{Code: fault.TooManyRequests, Message: "The server has too many open event streams. Try again later.", RetryAfter: pollEvery}
 	}
 	w := s.watched[id]
 	if w == nil {

@@ -200,9 +200,9 @@ func check(req Request) error {
 	case req.Description != "" && req.Version != "":
 		return fault.Invalid("/version", "must be empty, because a described task has no agent.")
 	case req.Description == "" && req.Language != "":
-		return fault.Invalid("/language", "must be empty, because the agent has its own.")
+		return fault.Invalid("/language", "must be empty, because the agent sets its own project.")
 	case req.Description != "" && req.Project == "":
-		return fault.Invalid("/project", "must name a project.")
+		return fault.Invalid("/project", "must be the name of a project.")
 	case len(req.Description) > maxDescription:
 		return fault.Invalid("/description", "must be text of at most 16 KiB.")
 	case len(req.Title) > maxTitle || !utf8.ValidString(req.Title) || strings.ContainsRune(req.Title, 0):

@@ -275,7 +275,7 @@ func (s *Service) refused(lasting, ctx context.Context, t *registry.Task, cause 
 			t.Error.Message += " " + d.Pointer + " " + d.Message
 		}
 	default:
-		t.Error = &registry.TaskError{Type: "server_error", Message: "The server failed."}
+		t.Error = &registry.TaskError{Type: "server_error", Message: "An internal error of the server occurred."}
 	}
 	t.Status = registry.TaskErrored
 	return errors.Join(s.change(lasting, t, t.Error.Message), unknown(cause, known))
@@ -343,7 +343,7 @@ func (s *Service) settle(ctx context.Context, t *registry.Task, run registry.Run
 		return s.change(ctx, t, t.Error.Message)
 	case none:
 		t.Status = registry.TaskAccepted
-		return s.change(ctx, t, "The program changed no file, so there is nothing to decide.")
+		return s.change(ctx, t, "The program changed no file, so there is nothing to accept or reject.")
 	}
 	t.Status = registry.TaskReviewing
 	if err := s.change(ctx, t, overlay.Summary); err != nil {

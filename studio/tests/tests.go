@@ -69,8 +69,8 @@ type Request struct {
 type Result struct {
 	Name        string          `json:"name"`
 	Passed      bool            `json:"passed"`
-	Message     string          `json:"message,omitempty" doc:"Why the test failed."`
-	Differences []Difference    `json:"differences,omitempty" doc:"Where the output differs from the expected one."`
+	Message     string          `json:"message,omitempty" doc:"Reason why the test failed."`
+	Differences []Difference    `json:"differences,omitempty" doc:"Differences between the output and the expected output."`
 	Output      json.RawMessage `json:"output,omitempty" doc:"Output of the run. Absent if there is none or if it is large."`
 	ErrorType   string          `json:"errorType,omitempty" doc:"Type of the error with which the run ended; invalid_input if the input schema refused the input."`
 	RunID       string          `json:"runId,omitempty"`

@@ -144,10 +144,10 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 		}
 	}
 	m := match{o.tool, float64(len(hits)) / float64(len(w.words))}
-	m.tool.Reason = fmt.Sprintf("Name, description and schema have %d of %d words of the task: %s.", len(hits), len(w.words), strings.Join(hits, ", "))
+	m.tool.Reason = fmt.Sprintf("Name, description and schema contain %d of %d words of the task: %s.", len(hits), len(w.words), strings.Join(hits, ", "))
 	if likeness > 0 && likeness >= s.Likeness && (m.share < fits || likeness > m.share) {
 		m.share = likeness
-		m.tool.Reason = fmt.Sprintf("Name, description and schema mean the same as the task by the model %s: similarity %.2f.", s.Meaning.Embedding(), likeness)
+		m.tool.Reason = fmt.Sprintf("The model %s rates name, description and schema as similar to the task: similarity %.2f.", s.Meaning.Embedding(), likeness)
 	} else if m.share < fits {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 		if details, err := s.Validator.Validate(o.tool.InputSchema, w.example); err != nil || len(details) > 0 {
 			return nil
 		}
-		m.tool.Reason += " The example fits the input schema."
+		m.tool.Reason += " The example matches the input schema."
 	}
 	m.tool.AgentID, m.tool.Name = o.ID, o.Name
 	return &m

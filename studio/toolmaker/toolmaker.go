@@ -106,18 +106,18 @@ const (
 
 // Tool is the answer to a request.
 type Tool struct {
-	Outcome      Outcome           `json:"outcome" enum:"found,waiting,drafted,published" doc:"found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate lets it pass, perhaps with findings in verdict."`
-	Reason       string            `json:"reason" doc:"Why this tool."`
+	Outcome      Outcome           `json:"outcome" enum:"found,waiting,drafted,published" doc:"found: a published tool fits. waiting: a draft from an earlier, similar task waits for review. drafted: a new draft waits for review. published: a new tool was published because the gate allowed it; verdict contains its findings."`
+	Reason       string            `json:"reason" doc:"Reason for the choice of this tool."`
 	AgentID      string            `json:"agentId"`
 	Name         string            `json:"name"`
-	Publisher    string            `json:"publisher,omitempty" doc:"Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of the own workspace."`
-	Version      string            `json:"version,omitempty" doc:"Absent for a draft."`
+	Publisher    string            `json:"publisher,omitempty" doc:"Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of your own workspace."`
+	Version      string            `json:"version,omitempty" doc:"Published version. Absent for a draft."`
 	Title        string            `json:"title"`
 	Description  string            `json:"description"`
 	Language     runtimes.Language `json:"language"`
 	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
-	Verdict      *registry.Verdict `json:"verdict,omitempty" doc:"Of a new tool. Absent if the workspace has no gate."`
+	Verdict      *registry.Verdict `json:"verdict,omitempty" doc:"Verdict of the gate on a new tool. Absent if the gate is off."`
 	Attempts     []assist.Attempt  `json:"attempts,omitempty" doc:"The model's answers that failed their checks."`
 	Tokens       *registry.Tokens  `json:"tokens,omitempty" doc:"Tokens that a new tool cost."`
 }
@@ -169,7 +169,7 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 	case !r.Promote:
 		return t, nil
 	case p.Trial.Reason != "" || p.Verdict != nil && p.Verdict.Decision != registry.Approve && p.Verdict.Decision != registry.Warn:
-		t.Reason += " It was not published, because the gate wants a person to look at it."
+		t.Reason += " It was not published, because the gate requires a review by a person."
 		return t, nil
 	}
 	v, err := s.Drafts.Publish(ctx, actor, a.ID, agents.PublishRequest{Seen: registry.SeenRevision(a.Draft.Revision), Changelog: "Written by " + p.Model + " for a task."})
@@ -182,7 +182,7 @@ func (s *Service) make(ctx context.Context, actor registry.Actor, r Request, wat
 		return Tool{}, err
 	}
 	t.Outcome, t.Version = Published, v.Version.Version
-	t.Reason = "No published tool fits the task. A new one was written, run and published, because the gate lets it pass."
+	t.Reason = "No published tool fits the task. A new one was written, run and published, because the gate allows it."
 	return t, nil
 }
 

@@ -54,7 +54,7 @@ type MeterReading struct {
 	Meter   registry.Meter  `json:"meter" enum:"runs,cpuSeconds,gpuMinutes,remoteSeconds,remoteCost,tokens,egressBytes,storageBytes"`
 	Unit    string          `json:"unit"`
 	Amount  float64         `json:"amount"`
-	Price   float64         `json:"price" doc:"Price of as many units as per says. 0 means free of charge."`
+	Price   float64         `json:"price" doc:"Price of the number of units in the field per. 0 means free of charge."`
 	Per     float64         `json:"per"`
 	Cost    float64         `json:"cost"`
 	History []MonthlyAmount `json:"history" doc:"The last twelve months, oldest first."`

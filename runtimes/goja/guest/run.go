@@ -273,7 +273,7 @@ const EntryAdvice = "export a default function, export a function main, or decla
 func (r *run) require(call goja.FunctionCall) goja.Value {
 	vm, name := r.vm.Load(), call.Argument(0).String()
 	if r.job.Restricted {
-		r.refuse(vm, runtimes.RuleModules, fmt.Sprintf("The module %.100q is not among the modules that this program may import.", name), "Use the standard objects of the language, or a file of the agent.")
+		r.refuse(vm, runtimes.RuleModules, fmt.Sprintf("This program is not allowed to import the module %.100q.", name), "Use the standard objects of the language, or a file of the agent.")
 	}
 	panic(throw(vm, "Error", bundle.Refusal(r.program.files, name)))
 }

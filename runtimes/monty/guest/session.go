@@ -222,7 +222,7 @@ func (s *session) failure(e *pb.RaisedException, isProgram bool) *runtimes.Progr
 	case e.GetExcType() == "RecursionError":
 		failure.Type = runtimes.RecursionLimit
 	case e.GetExcType() == "ModuleNotFoundError":
-		failure.Remedy = "Monty has a few modules of the standard library and no packages. Use the runtime python for this program."
+		failure.Remedy = "Monty supports only a few modules of the standard library, and no packages. Use the runtime python for this program."
 	case s.denied != nil && e.GetMessage() == s.denied.Message:
 		failure.Type, failure.Rule, failure.Remedy, failure.Grant = runtimes.Denied, s.denied.Rule, s.denied.Remedy, s.denied.Grant
 	}

@@ -61,7 +61,7 @@ func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]ap
 		known, ok := offered[name]
 		switch {
 		case from != wasi_snapshot_preview1.ModuleName:
-			faults = append(faults, fmt.Sprintf("it imports the function %q of %q; only WASI preview 1 (%s) is offered.", cut(name), cut(from), wasi_snapshot_preview1.ModuleName))
+			faults = append(faults, fmt.Sprintf("it imports the function %q of %q; only the functions of WASI preview 1 (%s) are available.", cut(name), cut(from), wasi_snapshot_preview1.ModuleName))
 		case !ok:
 			faults = append(faults, fmt.Sprintf("it imports the function %q, which does not exist in WASI preview 1.", cut(name)))
 		case signature(known) != signature(f):

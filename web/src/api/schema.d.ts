@@ -2875,7 +2875,7 @@ export interface paths {
     put?: never;
     /**
      * Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip
-     * @description Give exactly one of name, url and files, or send the archive itself.
+     * @description Set exactly one of name, url and files, or send the archive itself.
      */
     post: operations['installSkillFrom'];
     delete?: never;
@@ -8720,7 +8720,7 @@ export interface operations {
            *       "name": "weather",
            *       "outcome": "found",
            *       "outputSchema": {},
-           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example fits the input schema.",
+           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example matches the input schema.",
            *       "title": "Weather",
            *       "version": "1.1.0"
            *     }
@@ -8891,7 +8891,7 @@ export interface operations {
            *           "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016",
            *           "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *           "reason": "The policy service denies this run.",
-           *           "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
+           *           "remedy": "Ask the maintainer of the policy to allow the run. The request is stored, and an approver can submit it again.",
            *           "requester": {
            *             "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
            *             "name": "test",
@@ -9031,7 +9031,7 @@ export interface operations {
            *       "outcome": "Runs as 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0016.",
            *       "policyVersion": "sha256:70c43b5fd44ea9369ae4fe7a2b4a7c712bb76a2c7ceb7f34671d86a6b6ff8eb6",
            *       "reason": "The policy service denies this run.",
-           *       "remedy": "Ask who maintains the policy. The request is kept, and an approver can submit it again.",
+           *       "remedy": "Ask the maintainer of the policy to allow the run. The request is stored, and an approver can submit it again.",
            *       "requester": {
            *         "id": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c0002",
            *         "name": "test",
@@ -13219,7 +13219,7 @@ export interface operations {
            *         "version": "1.0.0"
            *       },
            *       "route": {
-           *         "reason": "No other rule decides.",
+           *         "reason": "No earlier rule applies.",
            *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001a",
@@ -15637,7 +15637,7 @@ export interface operations {
            *       "warnings": [
            *         {
            *           "code": "poor_description",
-           *           "message": "is missing. Models read it to decide when to call the agent: say what it returns, for which input.",
+           *           "message": "is missing. Models read it to decide when to call the agent. Describe what the agent returns for which input.",
            *           "pointer": "/description"
            *         }
            *       ]
@@ -16687,7 +16687,7 @@ export interface operations {
            *         "toolIds": []
            *       },
            *       "route": {
-           *         "reason": "No other rule decides.",
+           *         "reason": "No earlier rule applies.",
            *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
@@ -22564,10 +22564,10 @@ export interface operations {
            *         {
            *           "applies": false,
            *           "rule": "gpu",
-           *           "why": "The call does not say gpu."
+           *           "why": "The call does not set gpu."
            *         }
            *       ],
-           *       "reason": "No other rule decides.",
+           *       "reason": "No earlier rule applies.",
            *       "rule": "local",
            *       "runtime": "python",
            *       "unavailable": [
@@ -23336,7 +23336,7 @@ export interface operations {
            *         "toolIds": []
            *       },
            *       "route": {
-           *         "reason": "No other rule decides.",
+           *         "reason": "No earlier rule applies.",
            *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c001b",
@@ -23499,7 +23499,7 @@ export interface operations {
            *         "toolIds": []
            *       },
            *       "route": {
-           *         "reason": "No other rule decides.",
+           *         "reason": "No earlier rule applies.",
            *         "rule": "local"
            *       },
            *       "runId": "01980a3c-7c1e-7d35-9f0a-3a4f2b1c000b",
@@ -30252,7 +30252,7 @@ export interface operations {
           /**
            * @example {
            *       "count": 34,
-           *       "note": "Modules that created skills may import. Created skills have only the standard library of their interpreter.",
+           *       "note": "Modules that created skills may import. Created skills can use only the standard library of their interpreter.",
            *       "packages": [
            *         {
            *           "name": "abc",
@@ -30352,7 +30352,7 @@ export interface operations {
           /**
            * @example {
            *       "count": 2,
-           *       "note": "Packages of the agents of this workspace. Each version has its own exact ones.",
+           *       "note": "Packages of the agents of this workspace. Each version has its own exact packages.",
            *       "packages": [
            *         {
            *           "name": "greetings 1.0.0",
@@ -30595,7 +30595,7 @@ export interface operations {
            *       "name": "weather",
            *       "outcome": "found",
            *       "output_schema": {},
-           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example fits the input schema.",
+           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example matches the input schema.",
            *       "state": "active",
            *       "success": true,
            *       "version": "1.1.0"
