@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		"arguments list": {`{"event_id":"e","session_id":"s","tool_name":"t","args":[],"metadata":{}}`, "args", true},
 		"no session":     {`{"event_id":"e","tool_name":"t","args":{},"metadata":{}}`, "session_id", false},
 		"hints":          {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"longJob":true,"expectedMs":20}}}`, "", true},
-		"unknown hint":   {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"speed":1}}}`, "metadata/hints must have no member \"speed\"", true},
+		"unknown hint":   {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"speed":1}}}`, "metadata/hints must not contain \"speed\"", true},
 		"hint of 0":      {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"expectedMs":0}}}`, "metadata/hints/expectedMs must be between", true},
 		"hints list":     {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":[]}}`, "metadata/hints", true},
 		"no JSON":        {`{`, "not valid", false},

@@ -305,7 +305,7 @@ func TestParseHints_WrongHint_FieldNamedInPlainWords(t *testing.T) {
 		`{"expectedMs":0}`:       "/hints/expectedMs must be between 1 and 86400000.",
 		`{"gpu":1}`:              "/hints/gpu must be true or false.",
 		`{"isolation":"far"}`:    "/hints/isolation must be strict or remote.",
-		`{"longjob":true}`:       `/hints must have no member "longjob". The hints are expectedMs, longJob, isolation and gpu.`,
+		`{"longjob":true}`:       `/hints must not contain "longjob". The hints are expectedMs, longJob, isolation and gpu.`,
 		`{"gpu":true} and prose`: "/hints must be an object. Its members may be expectedMs, longJob, isolation and gpu.",
 	} {
 		var refused *fault.Error

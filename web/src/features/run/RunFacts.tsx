@@ -60,7 +60,7 @@ function Place({ answer: { route, provenance } }: { answer: RunAnswer }) {
 /** Returns the reason in the record. For some rules it returns a simpler text. */
 function whyText({ rule, reason }: Route): string {
   if (rule === 'explicit') return say.named;
-  return rule === 'local' ? reason.replace(/^No other rule decides\./, say.noOtherRule) : reason;
+  return rule === 'local' ? reason.replace(/^No earlier rule applies\./, say.noOtherRule) : reason;
 }
 
 type PartLook = 'queued' | 'start' | 'run' | 'rest';
