@@ -204,16 +204,16 @@ func TestBackup_WrongPlace_Refused(t *testing.T) {
 	}
 	fresh := func() string { return filepath.Join(t.TempDir(), "data") }
 	for want, args := range map[string][]string{
-		"is not empty; choose a new one\n":           {"backup", "create", dir, "--data", data},
-		"there is no database to back up":          {"backup", "create", filepath.Join(home, "new"), "--data", fresh()},
-		"is inside the backup":                     {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", filepath.Join(home, "in", "keys")},
-		"exists; choose a new file":                  {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", keys},
-		"is not empty; choose a new one with --data": {"backup", "restore", dir, "--data", data},
-		"exists; choose a new one with --database":   {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
-		"logged.db-wal exists; name a new one":     {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + logged},
-		"of the same kind":                         {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
-		"does not contain the key":                 {"backup", "restore", dir, "--data", fresh(), "--keys", other},
-		"restore of a backup into " + interrupted:  {"serve", "--data", interrupted, "--listen", "127.0.0.1:0"},
+		"is not empty; choose a new one\n":               {"backup", "create", dir, "--data", data},
+		"there is no database to back up":                {"backup", "create", filepath.Join(home, "new"), "--data", fresh()},
+		"is inside the backup":                           {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", filepath.Join(home, "in", "keys")},
+		"exists; choose a new file":                      {"backup", "create", filepath.Join(home, "in"), "--data", data, "--keys", keys},
+		"is not empty; choose a new one with --data":     {"backup", "restore", dir, "--data", data},
+		"exists; choose a new one with --database":       {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + used},
+		"logged.db-wal already exists; choose a new one": {"backup", "restore", dir, "--data", fresh(), "--database", "sqlite:" + logged},
+		"of the same kind":                               {"backup", "restore", dir, "--data", fresh(), "--database", "postgres://127.0.0.1:1/none"},
+		"does not contain the key":                       {"backup", "restore", dir, "--data", fresh(), "--keys", other},
+		"restore of a backup into " + interrupted:        {"serve", "--data", interrupted, "--listen", "127.0.0.1:0"},
 	} {
 		if said := servertest.Command(t, "", args...); said.Code != 1 || !strings.Contains(said.Stderr, want) {
 			t.Errorf("%v: exit %d, no %q in %q", args, said.Code, want, said.Stderr)

@@ -13,7 +13,7 @@ export interface paths {
     };
     /**
      * List webhooks about requests for approval and budgets, newest first
-     * @description Each request has one webhook when it is made and one when it ends; each warning of a budget has one. A webhook that fails is sent again. The list is empty if the server has no --approval-webhook.
+     * @description The server sends one webhook when a request is created, one when it ends, and one for each warning of a budget. Failed webhooks are sent again. The list is empty if the server has no --approval-webhook.
      */
     get: operations['listDeliveries'];
     put?: never;
@@ -33,7 +33,7 @@ export interface paths {
     };
     /**
      * List requests for approval, newest first
-     * @description Without the input of the runs.
+     * @description The list does not include the inputs of the runs.
      */
     get: operations['listApprovals'];
     put?: never;
@@ -53,13 +53,13 @@ export interface paths {
     };
     /**
      * Read a request for approval
-     * @description With the input of the run, the findings, and how the program differs from the last version that counts as approved.
+     * @description Includes the input of the run, the findings, and the differences of the program from the last approved version.
      */
     get: operations['getApproval'];
     put?: never;
     /**
      * Approve or deny
-     * @description The approved action starts at once: the run continues, or the version is published. If somebody else was faster, the answer is conflict with who and when.
+     * @description The approved action starts at once: the run continues, or the version is published. If somebody else has already decided, the answer is conflict, with the name and the time of that decision.
      */
     post: operations['decideApproval'];
     delete?: never;
@@ -77,7 +77,7 @@ export interface paths {
     };
     /**
      * Compare the program of a request with the approved version
-     * @description The differences from the last version that counts as approved, in the form of diffAgent. Without such a version every file is added. A program that was not approved is not kept: then the answer is not_found.
+     * @description Returns the differences from the last approved version, in the form of diffAgent. If there is no approved version, every file is shown as added. A program that was not approved is not kept; then the answer is not_found.
      */
     get: operations['diffApproval'];
     put?: never;
@@ -97,7 +97,7 @@ export interface paths {
     };
     /**
      * Export agents with all their versions as one file
-     * @description Exports all agents of the workspace, or those that are named. docs/archive.md documents the format. An archive that breaks off is incomplete.
+     * @description Exports all agents of the workspace, or the named agents. docs/archive.md documents the format. A download that ends early is an incomplete archive.
      */
     get: operations['exportArchive'];
     put?: never;
@@ -123,7 +123,7 @@ export interface paths {
     put?: never;
     /**
      * Propose a change of a draft
-     * @description Sends the draft to the configured language model, without values of secrets, and asks for a change, for tests, comments or schemas. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Sends the draft to the configured language model, without values of secrets, and asks for a change, for tests, comments or schemas. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer that failed its checks, with the error and the delay), proposal (the result, at the end) and problem (a problem document). 503 model_unavailable means that no model is configured, or that its answers are not usable.
      */
     post: operations['assistChange'];
     delete?: never;
@@ -143,7 +143,7 @@ export interface paths {
     put?: never;
     /**
      * Suggest code at the cursor
-     * @description Asks the configured language model for the text at the place where a person types. Values of secrets are removed. The model fills in the middle if it can, over the Completions API; otherwise it is asked in words. The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable: no model is configured, or it does not answer within ten seconds.
+     * @description Requests text for the cursor position from the configured language model. Values of secrets are removed. The model fills in the middle if it can, through the Completions API; otherwise it receives a prompt. The text is neither checked nor run. A request that the client closes is cancelled. 503 model_unavailable means that no model is configured, or that it does not answer within ten seconds.
      */
     post: operations['assistComplete'];
     delete?: never;
@@ -163,7 +163,7 @@ export interface paths {
     put?: never;
     /**
      * Explain a draft
-     * @description Describes in words what the draft of an agent does. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Describes in words what the draft of an agent does. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable means that no model is configured, or that its answers are not usable.
      */
     post: operations['assistExplain'];
     delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
     put?: never;
     /**
      * Propose a fix for a failed run
-     * @description Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, only the type and the place of the error are sent. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Sends the draft, the error and the input of the run to the configured language model. Values of secrets are removed; with the safety flag pii_risk, only the type and the place of the error are sent. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer that failed its checks, with the error and the delay), proposal (the result, at the end) and problem (a problem document). 503 model_unavailable means that no model is configured, or that its answers are not usable.
      */
     post: operations['assistFix'];
     delete?: never;
@@ -203,7 +203,7 @@ export interface paths {
     put?: never;
     /**
      * Propose an agent for a description
-     * @description Asks the configured language model for a plan, code, schemas, a sample input and tests. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer that failed, with the error and the delay; proposal: the result, at the end; problem: a problem document. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Asks the configured language model for a plan, code, schemas, a sample input and tests. The model's answer is checked: it must be valid, the gate must not block it, and it must run. Otherwise the model gets the error and tries again. Nothing is saved. With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer that failed its checks, with the error and the delay), proposal (the result, at the end) and problem (a problem document). 503 model_unavailable means that no model is configured, or that its answers are not usable.
      */
     post: operations['assistGenerate'];
     delete?: never;
@@ -223,7 +223,7 @@ export interface paths {
     put?: never;
     /**
      * Review a draft
-     * @description Lists faults of the draft of an agent. They are opinions of the model and change no verdict. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable: no model is configured, or it gives no usable answer.
+     * @description Lists faults of the draft of an agent. They are opinions of the model and change no verdict. The draft is sent to the configured language model, without values of secrets. 503 model_unavailable means that no model is configured, or that its answers are not usable.
      */
     post: operations['assistReview'];
     delete?: never;
@@ -242,8 +242,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Find a tool for a task, or make one
-     * @description Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and answers with the one that fits best and the reason. If none fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. With Accept: text/event-stream the answer is a stream of server-sent events: attempt: an answer of the model that failed; proposal: the tool, at the end; problem: a problem document. 503 model_unavailable: no tool fits and no model is configured, or it gives no usable answer.
+     * Find a tool for a task, or create one
+     * @description Searches the published agents of the workspace and the public registry by the words of the task, in name, title, description, tags and schemas, and returns the best match with the reason. If no agent fits, the configured language model writes one. It is checked and run like a proposal, and saved as a draft that waits for review. The same request finds that draft again. With Accept: text/event-stream, the answer is a stream of server-sent events: attempt (an answer of the model that failed its checks), proposal (the tool, at the end) and problem (a problem document). 503 model_unavailable means that no tool fits, and that no model is configured or its answers are not usable.
      */
     post: operations['assistTool'];
     delete?: never;
@@ -261,7 +261,7 @@ export interface paths {
     };
     /**
      * List requests that the policy service denied, newest first
-     * @description Without the input of the runs.
+     * @description The list does not include the inputs of the runs.
      */
     get: operations['listBlocked'];
     put?: never;
@@ -283,7 +283,7 @@ export interface paths {
     put?: never;
     /**
      * Submit a blocked request again, or drop it
-     * @description The policy service is asked first. A request that it still denies stays, and the answer is forbidden. A request runs once, also if it is submitted twice.
+     * @description The policy service decides again first. If it still denies the request, the request stays blocked, and the answer is forbidden. A request runs only once, even if it is submitted twice.
      */
     post: operations['decideBlocked'];
     delete?: never;
@@ -301,7 +301,7 @@ export interface paths {
     };
     /**
      * List the budgets of the workspace with their use
-     * @description A budget warns at 50, 80 and 100 percent: in the Studio, in the log and by webhook. When it is used up, runs that it refuses are answered with 402 budget_exceeded. Active runs finish, so that a budget may be exceeded by their use.
+     * @description A budget warns at 50, 80 and 100 percent: in the Studio, in the log and by webhook. When a budget is used up, the runs selected by its field refuse are refused with 402 budget_exceeded. Active runs finish, so their use may exceed the budget.
      */
     get: operations['listBudgets'];
     put?: never;
@@ -322,7 +322,7 @@ export interface paths {
     get?: never;
     /**
      * Create or replace a budget
-     * @description Requires the role administrator. A replaced budget warns again.
+     * @description Requires the role administrator. A replaced budget sends its warnings again.
      */
     put: operations['putBudget'];
     post?: never;
@@ -365,7 +365,7 @@ export interface paths {
     };
     /**
      * List agents, without code
-     * @description Agents of the workspace without their code. A filter that is absent does not restrict.
+     * @description Lists the agents of the workspace without their code. Filters that are absent have no effect.
      */
     get: operations['listAgents'];
     put?: never;
@@ -391,7 +391,7 @@ export interface paths {
     put?: never;
     /**
      * Import a tool as a draft
-     * @description Creates an agent with the name, the description and the schemas of a tool of another system, and with a stub as its program. Errors name the field of the definition.
+     * @description Creates an agent with the name, the description and the schemas of a tool from another system. Its program is a stub. Errors name the field of the tool definition.
      */
     post: operations['importTool'];
     delete?: never;
@@ -409,7 +409,7 @@ export interface paths {
     };
     /**
      * List the public registry, by name
-     * @description Agents that workspaces of this server share with all others, described by their latest version.
+     * @description Lists the agents that workspaces of this server share with all others. Each is described by its latest version.
      */
     get: operations['browseRegistry'];
     put?: never;
@@ -449,7 +449,7 @@ export interface paths {
     };
     /**
      * Get an agent of the public registry
-     * @description The agent with the list of its released versions. Other workspaces see no drafts.
+     * @description Returns the agent with the list of its released versions. Other workspaces cannot see drafts.
      */
     get: operations['getListedAgent'];
     put?: never;
@@ -469,7 +469,7 @@ export interface paths {
     };
     /**
      * Get a version of the public registry with its files
-     * @description publishedBy is empty. Only its own workspace can see it.
+     * @description The field publishedBy is empty, because only members of the publishing workspace can see it.
      */
     get: operations['getListedVersion'];
     put?: never;
@@ -489,7 +489,7 @@ export interface paths {
     };
     /**
      * Get an agent with its draft
-     * @description The answer has the draft with its files. Its ETag is the revision that the next save must match.
+     * @description Returns the draft with its files. The header ETag is the revision of the draft, which the next save must send in If-Match.
      */
     get: operations['getAgent'];
     /**
@@ -500,7 +500,7 @@ export interface paths {
     post?: never;
     /**
      * Delete an agent
-     * @description Its name and version numbers are never reused. If a version is pinned, the answer is conflict with the pins, unless force is set.
+     * @description Its name and version numbers are never reused. If one of its versions is pinned, the answer is conflict with the list of pins, unless force is set.
      */
     delete: operations['deleteAgent'];
     options?: never;
@@ -523,7 +523,7 @@ export interface paths {
     put?: never;
     /**
      * Copy an agent's draft to a new agent
-     * @description The copy is another agent: it has the draft and the description, and no versions.
+     * @description The copy is a new agent with the same draft and description, and without versions.
      */
     post: operations['copyAgent'];
     delete?: never;
@@ -562,8 +562,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Replace the draft by a version
-     * @description The draft that it replaces stays in the history.
+     * Replace the draft with a version
+     * @description The replaced draft stays in the history.
      */
     post: operations['redraftAgent'];
     delete?: never;
@@ -580,8 +580,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Saves of the draft
-     * @description The newest first, the current draft included. The last 50 entries are kept, and up to 50 more that have a label. Saves of one browser session share an entry, which holds the newest, for one minute from the first of them; an entry with a label, saves of other clients, and restored drafts never share one.
+     * List the saves of the draft
+     * @description Lists the saves, newest first, including the current draft. The last 50 entries and up to 50 more with a label are kept. Saves of one browser session within one minute share an entry, which contains the newest of them. Entries with a label, saves of other clients and restored drafts are never merged.
      */
     get: operations['listDraftHistory'];
     put?: never;
@@ -600,8 +600,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * The draft as it was saved
-     * @description The whole draft of one entry of the history, with its files.
+     * Get a save of the draft
+     * @description Returns the complete draft of one entry of the history, with its files.
      */
     get: operations['getDraftSave'];
     put?: never;
@@ -611,7 +611,7 @@ export interface paths {
     head?: never;
     /**
      * Label a save of the draft
-     * @description An entry with a label is kept when it is older than the last 50.
+     * @description An entry with a label is kept even when it is not one of the last 50.
      */
     patch: operations['labelDraftSave'];
     trace?: never;
@@ -626,8 +626,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Make the draft what a save was
-     * @description A new save; the draft that it replaces stays in the history. Title, description and tags stay as they are.
+     * Restore a save of the draft
+     * @description Saves the earlier draft as the current one. The replaced draft stays in the history. Title, description and tags do not change.
      */
     post: operations['restoreDraftSave'];
     delete?: never;
@@ -645,7 +645,7 @@ export interface paths {
     };
     /**
      * Follow an agent
-     * @description Server-sent events, from whichever client the change comes. draft: {revision, savedAt, savedBy}, once at the start and at every save. version: {version}, at every publication. presence: {people: [{id, name, since}]}, who follows the agent, each person once. A comment every 15 seconds keeps the stream open. It ends when the agent is deleted, when the reader may no longer read it, and when the reader does not keep up.
+     * @description Sends server-sent events about changes by all clients. draft: {revision, savedAt, savedBy}, once at the start and at every save. version: {version}, at every publication. presence: {people: [{id, name, since}]}, the people who follow the agent, each listed once. A comment every 15 seconds keeps the stream open. The stream ends when the agent is deleted, when the reader loses access to it, or when the reader is too slow.
      */
     get: operations['followAgent'];
     put?: never;
@@ -687,7 +687,7 @@ export interface paths {
     put?: never;
     /**
      * Export a version as a tool
-     * @description Returns the manifest. A manifest cannot refer to a draft: without a version the answer is no_version with a remedy.
+     * @description Returns the manifest of a version. A manifest cannot describe a draft: if the agent has no version, the answer is no_version with a remedy.
      */
     post: operations['exportTool'];
     delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
     put?: never;
     /**
      * Resolve the packages of a draft
-     * @description The exact packages that the draft runs with and that publishing keeps, and how they differ from those of the latest version. A list is resolved once; renew resolves it again.
+     * @description Returns the exact package versions that runs of the draft use and that a publication keeps, and their differences from the latest version. A list of packages is resolved once; renew resolves it again.
      */
     post: operations['resolvePackages'];
     delete?: never;
@@ -725,7 +725,7 @@ export interface paths {
     };
     /**
      * Get the types of the packages of an agent
-     * @description For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages that the agent names come first.
+     * @description For editors: declarations of installed npm packages, or stubs and sources of installed Python packages, at most 4 MiB. The packages in the agent's own list come first.
      */
     get: operations['getPackageTypes'];
     put?: never;
@@ -745,7 +745,7 @@ export interface paths {
     };
     /**
      * List the pins on an agent
-     * @description Everybody who references a version of the agent, with the version that each reference means now.
+     * @description Lists the owners of references to versions of the agent, with the version that each reference resolves to now.
      */
     get: operations['listPins'];
     put?: never;
@@ -786,7 +786,7 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Run recorded inputs of a version against the draft
+     * Run the draft with recorded inputs of a version
      * @description Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.
      */
     post: operations['replayDraft'];
@@ -825,7 +825,7 @@ export interface paths {
     };
     /**
      * Get the runtime that publishing the draft would choose
-     * @description If the draft says auto, the choice depends on the features its code uses and the CPU time of its runs. A published version never changes its runtime.
+     * @description If the runtime of the draft is auto, the choice depends on the features that its code uses and on the CPU time of its runs. A published version never changes its runtime.
      */
     get: operations['getDraftRuntime'];
     put?: never;
@@ -845,7 +845,7 @@ export interface paths {
     };
     /**
      * Guess schemas from recorded runs
-     * @description Schemas that the inputs of the newest runs fit, and the outputs of those that succeeded. They are a guess: a note says from how many runs. Runs of programs with the flag pii_risk have no recorded values and are left out. At most 8 MiB of values are read.
+     * @description Returns schemas that match the recorded inputs of the newest runs, and the outputs of successful runs. The schemas are a guess; a note states the number of runs. Runs of programs with the flag pii_risk have no recorded values and are skipped. At most 8 MiB of values are read.
      */
     get: operations['inferFromRuns'];
     put?: never;
@@ -867,7 +867,7 @@ export interface paths {
     put?: never;
     /**
      * Generate tests from the input schema
-     * @description Makes valid, edge and invalid inputs and runs them. A valid input must give an output that fits the output schema, an invalid one must be refused. The inputs of failed tests are made smaller. Nothing is kept: add the tests that you want to the draft.
+     * @description Creates valid, invalid and boundary inputs and runs the program with them. For a valid input, the output must match the output schema. An invalid input must be refused. Inputs of failed tests are reduced to smaller ones. Nothing is stored: add the tests that you want to keep to the draft.
      */
     post: operations['generateTests'];
     delete?: never;
@@ -887,7 +887,7 @@ export interface paths {
     put?: never;
     /**
      * Run the tests of a draft or version
-     * @description Runs the program with the input of each test and compares the answer with the expected one. The runs are recorded. A test that fails is no error of the request. With Accept: text/event-stream the answer is a stream of server-sent events: result: the result of one test; report: the totals, at the end; problem: a problem document, if the tests could not be finished.
+     * @description Runs the program with the input of each test and compares the answer with the expected one. The runs are recorded. A failed test is not an error of the request. With Accept: text/event-stream, the answer is a stream of server-sent events: result (the result of one test), report (the totals, at the end) and problem (a problem document, if the tests could not be finished).
      */
     post: operations['runTests'];
     delete?: never;
@@ -904,8 +904,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Judge the draft
-     * @description The verdict that the gate would give now, compared with the highest version. Nothing is published. In a workspace whose gate is off it is APPROVE without findings.
+     * Check the draft with the gate
+     * @description Returns the gate's verdict on the draft, compared with the highest version. Nothing is published. If the gate of the workspace is off, the verdict is APPROVE without findings.
      */
     get: operations['getDraftVerdict'];
     put?: never;
@@ -931,7 +931,7 @@ export interface paths {
     put?: never;
     /**
      * Publish the draft
-     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the version is a major one, those of the version before: failures are refused with tests_failed; errors lists them and pins the callers of the version before.
+     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion. A draft without changes since the previous version is refused with version_exists; version names that version. The tests of the draft must pass and, unless the new version is a major version, the tests of the previous version too. Otherwise the answer is tests_failed; errors lists the failed tests, and pins lists the callers of the previous version.
      */
     post: operations['publishVersion'];
     delete?: never;
@@ -959,7 +959,7 @@ export interface paths {
     head?: never;
     /**
      * Deprecate a version
-     * @description A deprecated version still runs. Ranges and latest resolve to it only if nothing else fits. Runs have the header Atelier-Deprecated. The answer lists the pins on the version.
+     * @description A deprecated version still runs. Ranges and latest resolve to it only if no other version matches. Answers of its runs have the header Atelier-Deprecated. The answer lists the pins on the version.
      */
     patch: operations['deprecateVersion'];
     trace?: never;
@@ -973,7 +973,7 @@ export interface paths {
     };
     /**
      * Compare a version with another
-     * @description As diffAgent, with both versions in the path.
+     * @description Works like diffAgent, with both versions in the path.
      */
     get: operations['diffVersions'];
     put?: never;
@@ -993,7 +993,7 @@ export interface paths {
     };
     /**
      * Get a version as a tool manifest
-     * @description The version as a tool, in the form that a client understands. An answer about an exact version or digest may be cached for a year.
+     * @description Returns the version as a tool manifest in the form that a client expects. An answer about an exact version or digest may be cached for a year.
      */
     get: operations['getManifest'];
     put?: never;
@@ -1013,7 +1013,7 @@ export interface paths {
     };
     /**
      * Get the bill of materials of a version
-     * @description The packages of the version with hashes and licences, in CycloneDX JSON. Licences are those that installed packages name.
+     * @description The packages of the version with hashes and licences, in CycloneDX JSON. Licences are read from the installed packages.
      */
     get: operations['getSBOM'];
     put?: never;
@@ -1073,7 +1073,7 @@ export interface paths {
     };
     /**
      * Read the settings of the gate
-     * @description The gate judges each program by rules before it is published or run.
+     * @description The gate checks each program with rules before it is published or run.
      */
     get: operations['getGate'];
     /**
@@ -1099,7 +1099,7 @@ export interface paths {
     put?: never;
     /**
      * Try rules on a piece of code
-     * @description Nothing is stored. A pack or rule that is turned off can be tried. A source that is not valid is refused with line and reason.
+     * @description Nothing is stored. Packs and rules that are turned off can be tried, too. An invalid source is refused with the line and the reason.
      */
     post: operations['tryRules'];
     delete?: never;
@@ -1118,8 +1118,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Remove data that nothing needs any more
-     * @description Removes, in the workspace, ended tasks, rejected and expired overlays, files of projects that nothing names, old saves in the history of drafts except the newest and those with a label, and packages that nothing uses. In the workspace default it also removes the blobs of large versions that no version of any workspace has. Runs may go on meanwhile. Files that were stored in the last two hours stay.
+     * Remove data that is no longer needed
+     * @description Removes data of the workspace: ended tasks, rejected and expired overlays, unreferenced files of projects, old saves of drafts without a label, and unused packages. In the workspace default it also removes files of large versions that no version of any workspace references. Runs can continue meanwhile. Files that were stored in the last two hours are kept.
      */
     post: operations['collectGarbage'];
     delete?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
     put?: never;
     /**
      * Infer the schemas of a program
-     * @description The types of main are read in the sandbox, with the limits of a run and without a network. A Python program is loaded for that, but main is not called. A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another one with Standard JSON Schema) writes them as JSON Schema. Notes name the parts of a type that JSON Schema cannot express. A program that cannot be loaded or described is refused with file and line.
+     * @description Reads the types of main in the sandbox, with the limits of a run and without a network. For this a Python program is loaded, but main is not called. A JavaScript or TypeScript program that exports schemas named input or output is loaded too; their library (Zod, or another library that supports Standard JSON Schema) converts them to JSON Schema. Notes name the parts of a type that JSON Schema cannot express. If a program cannot be loaded or described, the error names the file and the line.
      */
     post: operations['infer'];
     delete?: never;
@@ -1203,7 +1203,7 @@ export interface paths {
     put?: never;
     /**
      * Read an invitation without using it
-     * @description Shows the workspace and role before the invitation is accepted. Needs no credential but the secret of the link.
+     * @description Shows the workspace and role before the invitation is accepted. Requires no credential except the secret of the link.
      */
     post: operations['readInvitation'];
     delete?: never;
@@ -1246,7 +1246,7 @@ export interface paths {
     get: operations['getLanguageModel'];
     /**
      * Switch the language model of the workspace on or off, and choose one
-     * @description Switched off, nothing of the workspace is sent to a language model, for members or for programs. The models that the workspace may choose are those that the operator of the server offers with --llm-models.
+     * @description While it is off, no data of the workspace is sent to a language model, neither for members nor for programs. The workspace can choose from the models that the operator of the server offers with --llm-models.
      */
     put: operations['switchLanguageModel'];
     post?: never;
@@ -1368,8 +1368,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List the packages that a package brings
-     * @description The other packages that an agent gets if it names this one, by name. They are resolved like those of a draft, and nothing is kept. A package that a rule of the server forbids is refused. The list is complete.
+     * List the dependencies of a package
+     * @description Lists the other packages that are installed with this package, by name. They are resolved as for a draft, and nothing is stored. A package that a rule of the server forbids is refused. The list is complete.
      */
     get: operations['listPackageDependencies'];
     put?: never;
@@ -1391,7 +1391,7 @@ export interface paths {
     put?: never;
     /**
      * Remove packages that are not used
-     * @description Removes the installations that no version has and that no draft or inline program used for some time, and archives that no installation has. A later run installs them again.
+     * @description Removes installations that no version uses and that no draft or inline program used for some time. Also removes archives that no installation uses. A later run installs missing packages again.
      */
     post: operations['collectPackages'];
     delete?: never;
@@ -1409,7 +1409,7 @@ export interface paths {
     };
     /**
      * List the installed packages of the workspace
-     * @description Each entry is one lock with its packages, the most recently used first. The list is complete.
+     * @description Each entry is one lock (a list of exact package versions) with its packages, the most recently used first. The list is complete.
      */
     get: operations['listInstalledLocks'];
     put?: never;
@@ -1429,7 +1429,7 @@ export interface paths {
     };
     /**
      * Find packages by name
-     * @description Asks the index of the workspace. npm registries find parts of names; Python indexes have no search, so a Python package is found by its exact name. At most 20, the best first. The list is complete.
+     * @description Searches the package index of the workspace. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete.
      */
     get: operations['searchPackages'];
     put?: never;
@@ -1449,7 +1449,7 @@ export interface paths {
     };
     /**
      * List the versions of a package
-     * @description The newest first, at most 500. Versions for trying are left out if there are others, and so are those that a rule of the server forbids. Empty if the index does not have the package. The list is complete.
+     * @description Lists at most 500 versions, newest first. Pre-releases are omitted if there are other versions. Versions that a rule of the server forbids are always omitted. The list is empty if the index does not have the package. The list is complete.
      */
     get: operations['listPackageVersions'];
     put?: never;
@@ -1469,7 +1469,7 @@ export interface paths {
     };
     /**
      * List the pins of an owner
-     * @description The references that an owner has set, with the version that each means now.
+     * @description Lists the references of an owner, with the version that each reference resolves to now.
      */
     get: operations['listOwnedPins'];
     /**
@@ -1480,7 +1480,7 @@ export interface paths {
     post?: never;
     /**
      * Remove all of an owner's pins
-     * @description The owner's references no longer prevent that an agent is deleted.
+     * @description The owner's references no longer protect agents against deletion.
      */
     delete: operations['deletePins'];
     options?: never;
@@ -1517,14 +1517,14 @@ export interface paths {
     };
     /**
      * Read a project
-     * @description With its files. The list is complete.
+     * @description Returns the project with its list of files. The list is complete.
      */
     get: operations['getProject'];
     put?: never;
     post?: never;
     /**
      * Delete a project
-     * @description Removes its files, its history and the changes that wait. Programs that name it fail from then on.
+     * @description Removes its files, its history and its undecided changes. Programs that use the project then fail.
      */
     delete: operations['deleteProject'];
     options?: never;
@@ -1541,7 +1541,7 @@ export interface paths {
     };
     /**
      * List a project's changes, newest first
-     * @description Imports, and overlays that were accepted.
+     * @description Lists imports and accepted overlays.
      */
     get: operations['listProjectChanges'];
     put?: never;
@@ -1561,7 +1561,7 @@ export interface paths {
     };
     /**
      * Read a file of a project
-     * @description Its content as it is now.
+     * @description Returns the current content of the file.
      */
     get: operations['getProjectFile'];
     put?: never;
@@ -1583,7 +1583,7 @@ export interface paths {
     put?: never;
     /**
      * Import the files of a project
-     * @description Creates the project, or replaces its files; the history keeps the earlier ones. Links, devices and folders .git are left out and reported. Of a git bundle, the files of HEAD are imported, or of its only branch; the bundle must have its whole history. A file has at most 10 MiB, a project 20,000 files of 256 MiB in all.
+     * @description Creates the project, or replaces its files; the history keeps the earlier files. Links, devices and .git folders are skipped and reported. From a git bundle, the files of HEAD or of its only branch are imported; the bundle must contain the complete history. A file may have at most 10 MiB, and a project at most 20,000 files with 256 MiB in total.
      */
     post: operations['importProject'];
     delete?: never;
@@ -1601,7 +1601,7 @@ export interface paths {
     };
     /**
      * List a project's overlays, newest first
-     * @description An overlay holds the changes that one run proposes.
+     * @description An overlay contains the changes that one run proposes.
      */
     get: operations['listOverlays'];
     put?: never;
@@ -1623,7 +1623,7 @@ export interface paths {
     put?: never;
     /**
      * Accept an overlay
-     * @description Applies all of its files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
+     * @description Applies all files of the overlay to the project, or only the given ones. If the project has changed the same lines meanwhile, nothing is applied, and the answer is a conflict that contains both changes.
      */
     post: operations['acceptOverlay'];
     delete?: never;
@@ -1641,12 +1641,12 @@ export interface paths {
     };
     /**
      * Get the files of a project with an overlay
-     * @description The files that the run read, with what it changed, as one archive. An archive that breaks off is incomplete.
+     * @description Returns the files that the run read, with the changes of the run, as one archive. A download that ends early is an incomplete archive.
      */
     get: operations['materializeOverlay'];
     /**
-     * Replace the changes of an overlay by those of an archive
-     * @description The archive has all files of the project as they should be. Files that it lacks are deleted by the overlay. Links and devices are refused. An overlay with decided files cannot be replaced.
+     * Replace the changes of an overlay with those of an archive
+     * @description The archive must contain all files of the project in their new state. Files that are missing in the archive are deleted by the overlay. Links and devices are refused. An overlay with decided files cannot be replaced.
      */
     put: operations['readBackOverlay'];
     post?: never;
@@ -1665,7 +1665,7 @@ export interface paths {
     };
     /**
      * Compare an overlay with the project
-     * @description Unified diffs from the files that the run read, and whether each change still fits the project as it is now.
+     * @description Returns unified diffs from the files that the run read, and whether each change can still be applied to the current project.
      */
     get: operations['diffOverlay'];
     put?: never;
@@ -1687,7 +1687,7 @@ export interface paths {
     put?: never;
     /**
      * Reject an overlay
-     * @description Rejects all of its files, or some. The project stays as it is.
+     * @description Rejects all files of the overlay, or only the given ones. The project does not change.
      */
     post: operations['rejectOverlay'];
     delete?: never;
@@ -1705,7 +1705,7 @@ export interface paths {
     };
     /**
      * Get quotas and usage of the workspace
-     * @description A run above a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.
+     * @description A run that exceeds a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.
      */
     get: operations['getQuotas'];
     put?: never;
@@ -1768,8 +1768,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Get the table of the router
-     * @description The rules that choose the runtime of runs whose programs do not name one. The first rule that applies and has a usable runtime decides.
+     * Get the routing table
+     * @description Lists the rules that choose a runtime for programs that do not set one. The first rule that applies and has a usable runtime decides.
      */
     get: operations['getRouter'];
     put?: never;
@@ -1790,8 +1790,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Explain where a call would run
-     * @description Runs nothing. A call that would be refused is answered with refused.
+     * Explain which runtime a call would use
+     * @description Nothing is executed. If the call would be refused, the field refused of the answer states the reason.
      */
     post: operations['explainRoute'];
     delete?: never;
@@ -1809,7 +1809,7 @@ export interface paths {
     };
     /**
      * List rule packs
-     * @description The packs that are shipped, then those of the workspace by name.
+     * @description Lists the built-in packs, then the packs of the workspace by name.
      */
     get: operations['listRulePacks'];
     put?: never;
@@ -1830,13 +1830,13 @@ export interface paths {
     get?: never;
     /**
      * Create or replace a rule pack
-     * @description A pack that is not valid is refused with line and reason, and the old one stays. A pack applies once the settings of the gate name it.
+     * @description An invalid pack is refused with the line and the reason, and the old pack stays. A pack applies only if the settings of the gate list it.
      */
     put: operations['putRulePack'];
     post?: never;
     /**
      * Delete a rule pack
-     * @description The settings of the gate must not name it.
+     * @description The settings of the gate must not use the pack.
      */
     delete: operations['deleteRulePack'];
     options?: never;
@@ -1895,7 +1895,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a run
-     * @description Answers after the program has stopped and the run is recorded. A finished run is a conflict. If another server executes the run and does not cancel it within 30 seconds, the answer is 503.
+     * @description The answer is sent after the program has stopped and the run is recorded. For a finished run the answer is conflict. If another server executes the run and does not cancel it within 30 seconds, the answer is 503.
      */
     post: operations['cancelRun'];
     delete?: never;
@@ -1933,7 +1933,7 @@ export interface paths {
     };
     /**
      * Follow a run over a WebSocket
-     * @description Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that falls behind is disconnected with a reason and can resume with from.
+     * @description Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that is too slow is disconnected with a reason, and can resume with from.
      */
     get: operations['streamRun'];
     put?: never;
@@ -1953,7 +1953,7 @@ export interface paths {
     };
     /**
      * Get the state of the runtimes
-     * @description The engines of this server, with the state of their workers and queues, and the load of the last hour. The list is complete.
+     * @description Lists the runtimes of this server with the state of their workers and queues, and the load of the last hour. The list is complete.
      */
     get: operations['listRuntimes'];
     put?: never;
@@ -1973,7 +1973,7 @@ export interface paths {
     };
     /**
      * List sample agents
-     * @description Agents to start from. The body of each can be sent to POST /code-agents. The list is complete.
+     * @description Lists example agents. The body of each can be sent to POST /code-agents to create an agent. The list is complete.
      */
     get: operations['listSamples'];
     put?: never;
@@ -1993,7 +1993,7 @@ export interface paths {
     };
     /**
      * List secrets, without values
-     * @description Names, owners and users of the secrets. No endpoint returns a value.
+     * @description Lists names and owners of secrets, and the versions and drafts that use them. No endpoint returns a value.
      */
     get: operations['listSecrets'];
     put?: never;
@@ -2057,7 +2057,7 @@ export interface paths {
     };
     /**
      * Get the server.json of an MCP address
-     * @description Describes the address of all agents, of a tool set or of one version for a registry of MCP, at --public-url or else at the address of the request.
+     * @description Describes an MCP address to an MCP registry: the address of all agents, of a tool set or of one version. The address begins with --public-url, or else with the address of the request.
      */
     get: operations['getServerJSON'];
     put?: never;
@@ -2077,7 +2077,7 @@ export interface paths {
     };
     /**
      * Get the current session
-     * @description The caller, its workspace and what it may do there.
+     * @description Returns the caller, its workspace, and its permissions there.
      */
     get: operations['getSession'];
     put?: never;
@@ -2088,7 +2088,7 @@ export interface paths {
     post: operations['openSession'];
     /**
      * Sign out
-     * @description Ends the session of the cookie. A token stays valid.
+     * @description Ends the session of the cookie. Tokens stay valid.
      */
     delete: operations['closeSession'];
     options?: never;
@@ -2105,7 +2105,7 @@ export interface paths {
     };
     /**
      * List the ways to sign in
-     * @description Needs no credential. The list is complete. A token, and the link that the server prints, always work.
+     * @description Requires no credential. The list is complete. Signing in with a token or with the link that the server prints is always possible.
      */
     get: operations['listSignInMethods'];
     put?: never;
@@ -2165,7 +2165,7 @@ export interface paths {
     };
     /**
      * List skills, and skill folders with errors
-     * @description Installed skills with their origin, and folders that could not be loaded, with the reason.
+     * @description Lists installed skills with their origin, and skill folders that could not be loaded, with the reason.
      */
     get: operations['listSkills'];
     put?: never;
@@ -2211,7 +2211,7 @@ export interface paths {
     put?: never;
     /**
      * Publish a skill's draft
-     * @description Makes a version from the draft of the skill. Callers of the skill get it at once.
+     * @description Publishes the draft of the skill as a version. The next call of the skill uses it.
      */
     post: operations['promoteSkill'];
     delete?: never;
@@ -2229,13 +2229,13 @@ export interface paths {
     };
     /**
      * List tasks, newest first
-     * @description All tasks of the workspace, without their inputs (null), descriptions and feedback.
+     * @description Lists all tasks of the workspace, without their inputs (null), descriptions and feedback.
      */
     get: operations['listTasks'];
     put?: never;
     /**
      * Submit a task
-     * @description Queues a task. It starts when the server has a place, and its changes wait for a decision. Among the tasks of a workspace, the one with the highest priority starts first; ten minutes of waiting are worth one step.
+     * @description Queues a task. It starts when the server has capacity, and its changes wait for a decision. In a workspace, the task with the highest priority starts first; ten minutes of waiting count as one step of priority.
      */
     post: operations['submitTask'];
     delete?: never;
@@ -2253,7 +2253,7 @@ export interface paths {
     };
     /**
      * Read a task
-     * @description Its state and the run and the changes of the last attempt.
+     * @description Returns the state of the task, and the run and the changes of the last attempt.
      */
     get: operations['getTask'];
     put?: never;
@@ -2275,7 +2275,7 @@ export interface paths {
     put?: never;
     /**
      * Accept the changes of a task
-     * @description Applies all changed files to the project, or some. If the project changed the same lines meanwhile, nothing is applied, and the answer is a conflict that has both changes.
+     * @description Applies all changed files to the project, or only the given ones. If the project has changed the same lines meanwhile, nothing is applied, and the answer is a conflict that contains both changes.
      */
     post: operations['acceptTask'];
     delete?: never;
@@ -2295,7 +2295,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a task
-     * @description Ends a task that has no changes yet, and its run. Its state is then errored, with the error cancelled.
+     * @description Ends a task that has not proposed changes yet, and its run. The state of the task becomes errored, with the error cancelled.
      */
     post: operations['cancelTask'];
     delete?: never;
@@ -2313,7 +2313,7 @@ export interface paths {
     };
     /**
      * Compare the changes of a task with the project
-     * @description As of its overlay: unified diffs from the files that the run read, and whether each change still fits the project as it is now.
+     * @description Returns unified diffs from the files that the run read, and whether each change can still be applied to the current project.
      */
     get: operations['diffTask'];
     put?: never;
@@ -2333,7 +2333,7 @@ export interface paths {
     };
     /**
      * Get the events of a task
-     * @description Returns the changes of state so far (kind status), and the answers of the language model that were not usable (kind attempt: n, error, delayMs), as JSON. The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. The events of the program are those of its run.
+     * @description Returns the events so far as JSON: changes of state (kind status), and unusable answers of the language model (kind attempt, with n, error and delayMs). The list is complete: a task has a limited number of attempts. With Accept: text/event-stream, returns a stream that ends when the task is accepted, rejected or errored. Events of the program are events of its run.
      */
     get: operations['listTaskEvents'];
     put?: never;
@@ -2355,7 +2355,7 @@ export interface paths {
     put?: never;
     /**
      * Reject the changes of a task
-     * @description Rejects all changed files, or some. The project stays as it is.
+     * @description Rejects all changed files, or only the given ones. The project does not change.
      */
     post: operations['rejectTask'];
     delete?: never;
@@ -2374,8 +2374,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Try a task again
-     * @description Queues a task that is reviewing, rejected or errored. Changes that wait are rejected first. A task that has changes needs the scope write.
+     * Run a task again
+     * @description Queues a task again that is in the state reviewing, rejected or errored. Its undecided changes are rejected first; this requires the scope write.
      */
     post: operations['retryTask'];
     delete?: never;
@@ -2457,18 +2457,18 @@ export interface paths {
     };
     /**
      * Read a tool set
-     * @description The set with the versions that are pinned.
+     * @description Returns the tool set with its pinned versions.
      */
     get: operations['getToolSet'];
     /**
      * Create or replace a tool set
-     * @description Pins the versions that the references name now. MCP clients find them at /mcp/sets/{set}.
+     * @description Pins the versions that the references resolve to now. MCP clients use them at /mcp/sets/{set}.
      */
     put: operations['putToolSet'];
     post?: never;
     /**
      * Delete a tool set
-     * @description MCP clients of the set lose its tools. The versions stay.
+     * @description MCP clients of the set can no longer use its tools. The versions are kept.
      */
     delete: operations['deleteToolSet'];
     options?: never;
@@ -2485,7 +2485,7 @@ export interface paths {
     };
     /**
      * Get the usage of the workspace in a month
-     * @description Every meter with its amount, price and cost, and its last twelve months. The use of a run counts when it ends, and stays when the run is removed. With Accept: text/csv or format=csv the answer is a table with one row for each month and meter.
+     * @description Lists every meter with its amount, price and cost, and its last twelve months. The use of a run is counted when the run ends, and remains when the run is removed. With Accept: text/csv or format=csv, the answer is a table with one row for each month and meter.
      */
     get: operations['getUsage'];
     put?: never;
@@ -2507,7 +2507,7 @@ export interface paths {
     put?: never;
     /**
      * Check code, schemas and documents
-     * @description The code is parsed in the sandbox and not run. With infer, inferred holds the schemas that its types describe, if there are any.
+     * @description The code is parsed in the sandbox and not run. With infer, the field inferred contains the schemas that are derived from its types.
      */
     post: operations['validate'];
     delete?: never;
@@ -2524,7 +2524,7 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List workspaces that the caller may enter
+     * List the workspaces of the caller
      * @description Administrators of the workspace default see the names of all workspaces, but not their content.
      */
     get: operations['listWorkspaces'];
@@ -2552,7 +2552,7 @@ export interface paths {
     post?: never;
     /**
      * Close a workspace
-     * @description Requires the role administrator in the workspace default. Nobody can enter a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.
+     * @description Requires the role administrator in the workspace default. Nobody can use a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.
      */
     delete: operations['closeWorkspace'];
     options?: never;
@@ -2593,7 +2593,7 @@ export interface paths {
     };
     /**
      * Check whether the server can be used
-     * @description 200 if the server can run programs and record them, otherwise 503 with the reason, and with `component` if the database or the sandbox is down. Kafka, the bucket and the messages of other servers are listed with their state, and do not change the status. A server that stops answers 503 with the code shutting_down first, and closes its listeners after --drain-delay.
+     * @description Returns 200 if the server can run programs and record them, otherwise 503 with the reason. The field `component` names the database or the sandbox if one of them is down. Kafka, the bucket and the connection to other servers are listed with their state, but do not change the status. A server that stops first returns 503 with the code shutting_down, and closes its listeners after --drain-delay.
      */
     get: operations['getReady'];
     put?: never;
@@ -2614,8 +2614,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Run a skill. A failure is answered with success false
-     * @description Validates args, runs the latest version of the skill and waits for it. A skill that fails is answered with 200 and success: false, with the log and the provenance.
+     * Run a skill. A failure is returned with success: false
+     * @description Validates args, runs the latest version of the skill and waits for it. If the skill fails, the status is 200 with success: false, and the answer contains the log and the provenance.
      */
     post: operations['executeSkill'];
     delete?: never;
@@ -2655,7 +2655,7 @@ export interface paths {
     put?: never;
     /**
      * Register and install a skill
-     * @description Makes a version of a skill from code that is sent along, or from the folder of the skill in the skills directory.
+     * @description Publishes a version of a skill, from the code in the request or from the folder of the skill in the skills directory.
      */
     post: operations['registerSkill'];
     delete?: never;
@@ -2714,8 +2714,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * List the rules that fit a description
-     * @description Rules of the workspace whose words occur in the description of code to write, the best first. Without a common word: the critical rules.
+     * List the rules that match a description
+     * @description Lists rules of the workspace that share words with the description of the code to write, the best match first. If no rule shares a word, lists the critical rules.
      */
     post: operations['listPriors'];
     delete?: never;
@@ -2733,7 +2733,7 @@ export interface paths {
     };
     /**
      * List the contracts
-     * @description Names of the schemas that requests must match. The list is complete.
+     * @description Lists the names of the schemas that requests must match. The list is complete.
      */
     get: operations['listContracts'];
     put?: never;
@@ -2753,7 +2753,7 @@ export interface paths {
     };
     /**
      * Get the JSON Schema of a request, or of skill.yaml
-     * @description The schema that every request of this kind is checked against.
+     * @description Returns the JSON Schema that the server uses to check requests of this kind.
      */
     get: operations['getContract'];
     put?: never;
@@ -2773,7 +2773,7 @@ export interface paths {
     };
     /**
      * List the modules that created skills may import
-     * @description The rules for created skills allow these modules only. The list is complete.
+     * @description Lists the only modules that the rules for created skills allow. The list is complete.
      */
     get: operations['listImportableModules'];
     put?: never;
@@ -2793,7 +2793,7 @@ export interface paths {
     };
     /**
      * List packages in addition to the standard library
-     * @description The packages that are installed for agents of the workspace, with their versions. The list is complete.
+     * @description Lists the packages that are installed for agents of the workspace, with their versions. The list is complete.
      */
     get: operations['listInstalledPackages'];
     put?: never;
@@ -2813,7 +2813,7 @@ export interface paths {
     };
     /**
      * List installed skills, with origin and digest
-     * @description skills have a version, drafts wait to be promoted. The list is complete.
+     * @description The field skills lists skills with a version, and drafts lists drafts that wait for promotion. Both lists are complete.
      */
     get: operations['listInstalledSkills'];
     put?: never;
@@ -2834,8 +2834,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Find a skill for a task, or make one
-     * @description Answers a published tool that fits the task. If none fits, the language model writes one, which is checked, run and saved as a draft (see POST /api/v1/assist/tools). Needs the scope run too. If no model is configured or it gives no usable answer, success is false and error_type is model_unavailable.
+     * Find a skill for a task, or create one
+     * @description Returns a published tool that fits the task. If none fits, the language model writes one, which is checked, run and saved as a draft (see POST /api/v1/assist/tools). Also requires the scope run. If no model is configured, or its answers are not usable, success is false and error_type is model_unavailable.
      */
     post: operations['findSkillForTask'];
     delete?: never;
@@ -2855,7 +2855,7 @@ export interface paths {
     put?: never;
     /**
      * Create a draft of a skill in Python
-     * @description Checks the code against the rules for created skills and keeps it as a draft. control_decision with the action block rejects it (error_type rejected_by_authority), and with escalate keeps it a draft. Other statements of the client about the code have no effect.
+     * @description Checks the code against the rules for created skills and saves it as a draft. If the action of control_decision is block, the code is rejected (error_type rejected_by_authority); with escalate it stays a draft. Other statements of the client about the code have no effect.
      */
     post: operations['createSkill'];
     delete?: never;
@@ -2895,7 +2895,7 @@ export interface paths {
     put?: never;
     /**
      * Publish a skill's draft
-     * @description Makes a version from the draft. Callers of the skill get it at once.
+     * @description Publishes the draft as a version. The next call of the skill uses it.
      */
     post: operations['promoteSkillByName'];
     delete?: never;
@@ -2955,7 +2955,7 @@ export interface paths {
     put?: never;
     /**
      * Check Python code against the rules for created skills
-     * @description Runs nothing. The answer lists each violation with its position.
+     * @description The code is not run. The answer lists each violation with its position.
      */
     post: operations['validateSkillCode'];
     delete?: never;
@@ -2979,7 +2979,7 @@ export interface components {
       title?: string;
     };
     Accepted: {
-      /** @description The request that a person must answer first. */
+      /** @description ID of the request that a person must approve first. */
       approvalId?: string;
       /** @description Sign-in names of people who may approve the run. */
       approvers?: string[];
@@ -2990,10 +2990,10 @@ export interface components {
       draftRevision?: number;
       /**
        * Format: date-time
-       * @description When the request expires.
+       * @description Time when the request expires.
        */
       expiresAt?: string;
-      /** @description Why a person must approve the run. */
+      /** @description Reasons why a person must approve the run. */
       reasons?: string[];
       runId: string;
       /** @enum {string} */
@@ -3024,7 +3024,7 @@ export interface components {
       version: string;
     };
     Agent: {
-      /** @description The last 100 entries, newest first. The list of versions has all. */
+      /** @description The last 100 entries, newest first. The list of versions contains all of them. */
       changelog: components['schemas']['ChangelogEntry'][];
       /** Format: date-time */
       createdAt: string;
@@ -3043,7 +3043,7 @@ export interface components {
       listed: boolean;
       metadata: unknown;
       name: string;
-      /** @description Agent that it was copied from. */
+      /** @description Agent that this agent was copied from. */
       origin?: components['schemas']['Origin'];
       tags: string[];
       title: string;
@@ -3056,9 +3056,13 @@ export interface components {
       capabilities?: components['schemas']['CapabilitiesBody'];
       /** @description Shorthand for files with only the entry file. */
       code?: string;
+      /** @description Says which output the agent returns for which input. Models read it to decide when to call the agent. */
       description?: string;
+      /** @description Reserved: servers refuse true. */
       deterministic?: boolean;
+      /** @description File with the main function of the program. */
       entrypoint?: string;
+      /** @description Environment variables of the program. */
       environment?: {
         [key: string]: string;
       };
@@ -3073,14 +3077,17 @@ export interface components {
       /** @description JSON Schema of the input. */
       inputSchema?: unknown;
       /**
-       * @description strict: a new process for each run. Empty: the runtime's default.
+       * @description strict uses a new process for each run. Empty means the default of the runtime.
        * @enum {string}
        */
       isolation?: '' | 'strict';
-      /** @enum {string} */
+      /**
+       * @description Language of the program.
+       * @enum {string}
+       */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['AgentLimits'];
-      /** @description JSON object for the client's own use. */
+      /** @description JSON object for any purpose of the client. */
       metadata?: {
         [key: string]: unknown;
       };
@@ -3088,19 +3095,24 @@ export interface components {
       name?: string;
       /** @description JSON Schema of the output. */
       outputSchema?: unknown;
+      /** @description Packages with versions, for example requests==2.32.3. */
       packages?: string[];
+      /** @description An approver decides about each run. */
       requiresApproval?: boolean;
       rules?: components['schemas']['RulesBody'];
-      /** @description auto or a runtime from GET /runtimes. It is fixed when published. */
+      /** @description auto, or a runtime from GET /runtimes. Publishing replaces auto with a fixed runtime. */
       runtime?: string;
+      /** @description Properties that callers should know, for example side_effect. */
       safetyFlags?: string[];
-      /** @description Where new schemas came from, as POST /infer says. A new schema without a source was written by a person. */
+      /** @description Origin of new schemas, as returned by POST /infer. A new schema without a source is recorded as written by a person. */
       schemaSources?: components['schemas']['SchemaSources'];
       /** @description Names of secrets. Their values are stored in the workspace. */
       secrets?: string[];
+      /** @description Words to find the agent by. */
       tags?: string[];
       /** @description Tests of the draft. They replace all earlier ones. */
       tests?: components['schemas']['Test'][];
+      /** @description Name for people. */
       title?: string;
     };
     AgentLimits: {
@@ -3142,7 +3154,7 @@ export interface components {
       createdBy?: components['schemas']['Person'];
       /** Format: date-time */
       deletedAt?: string;
-      /** @description Who deleted the agent, when and why. */
+      /** @description Person who deleted the agent, with the time and the reason. */
       deletion?: components['schemas']['Deletion'];
       description: string;
       id: string;
@@ -3196,11 +3208,11 @@ export interface components {
       input?: unknown;
       /** @enum {string} */
       kind: 'run' | 'publish';
-      /** @description Outcome of an approval: the published version, or why it failed. */
+      /** @description Outcome of an approval: the published version, or the reason for its failure. */
       outcome?: string;
       /** @description Digest of the rules and thresholds at the time of the request. */
       policyVersion?: string;
-      /** @description Why a person must decide. */
+      /** @description Reasons why a person must decide. */
       reasons: string[];
       requester: components['schemas']['Actor'];
       runId?: string;
@@ -3228,7 +3240,7 @@ export interface components {
        * @description Delay before the next attempt.
        */
       delayMs: number;
-      /** @description Why the answer was not usable, as the model got it. */
+      /** @description Reason why the answer was not usable, as sent to the model. */
       error: string;
       /** Format: int64 */
       n: number;
@@ -3286,7 +3298,7 @@ export interface components {
     Balance: {
       /** Format: double */
       amount: number;
-      /** @description The budget is used up. */
+      /** @description true if the budget is used up. */
       exceeded: boolean;
       /** @enum {string} */
       meter:
@@ -3320,11 +3332,11 @@ export interface components {
       updatedBy: string;
       /** Format: double */
       used: number;
-      /** @description The warnings of this month. */
+      /** @description Warnings sent this month. */
       warnings: components['schemas']['BudgetWarning'][];
     };
     Binding: {
-      /** @description Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value}). */
+      /** @description Value of the header, for example: Bearer {value}. {value} is replaced with the secret (default: {value}). */
       format?: string;
       /** @description Name of the header. */
       header: string;
@@ -3355,7 +3367,7 @@ export interface components {
       reason: string;
       /** @description How to change the decision of the policy service. */
       remedy?: string;
-      /** @description The client's own ID of the request. */
+      /** @description ID that the client chose for the request. */
       requestId?: string;
       requester: components['schemas']['Actor'];
       /** @description ID of the run that was started by submitting the request again. */
@@ -3368,17 +3380,17 @@ export interface components {
     };
     BucketState: {
       available: boolean;
-      /** @description Why it is not available, and how to repair it. */
+      /** @description Reason why the bucket is not available, and how to repair it. */
       reason?: string;
     };
     BudgetBody: {
       /**
        * Format: double
-       * @description In units of the meter, for one calendar month (UTC).
+       * @description Amount for one calendar month (UTC), in the unit of the meter; for cost, in the server's currency.
        */
       amount: number;
       /**
-       * @description A meter of GET /usage, or cost: the sum of their costs.
+       * @description A meter of GET /usage, or cost, the sum of the costs of all meters.
        * @enum {string}
        */
       meter:
@@ -3462,7 +3474,7 @@ export interface components {
       /** @description Required for the task change. */
       description?: string;
       /**
-       * @description change: as the description asks. tests: write tests. document: write comments. schemas: write the schemas of input and output.
+       * @description change: change the program as described. tests: write tests. document: write comments. schemas: write the input and output schemas.
        * @enum {string}
        */
       task: 'change' | 'tests' | 'document' | 'schemas';
@@ -3476,12 +3488,12 @@ export interface components {
     Cleanup: {
       /**
        * Format: int64
-       * @description Bytes of all items. Space in the database is used again, and returned to the file system later.
+       * @description Bytes of all items. Freed space in the database is reused; it is returned to the file system later.
        */
       bytes: number;
       /** @description true if nothing was removed. */
       dryRun: boolean;
-      /** @description One for each kind. */
+      /** @description One item for each kind of data. */
       items: components['schemas']['Garbage'][];
     };
     CodeIssue: {
@@ -3508,7 +3520,7 @@ export interface components {
       verdict: components['schemas']['Verdict'] | null;
     };
     CollectBody: {
-      /** @description Only list what would be removed. */
+      /** @description Only list the packages that would be removed. */
       dryRun?: boolean;
       /**
        * Format: int64
@@ -3533,19 +3545,19 @@ export interface components {
       locks: number;
     };
     Comparison: {
-      /** @description Capabilities that the approved version does not have, in words. Empty if the gate is off. */
+      /** @description Descriptions of the capabilities that the approved version does not have. Empty if the gate is off. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       /** @description Changed files. The diff of the request shows the changed lines. */
       files: components['schemas']['FileChange'][];
-      /** @description Packages with another version or file. */
+      /** @description Packages with a different version or file. */
       packages: components['schemas']['Change'][];
-      /** @description The last version that counts as approved. Empty if there is none: then everything is new. */
+      /** @description The last approved version. Empty if there is none; then everything is new. */
       with: string;
     };
     ComponentState: {
       /** @enum {string} */
       component: 'database' | 'sandbox' | 'servers' | 'kafka' | 'bucket';
-      /** @description Why it is down. */
+      /** @description Reason why the component is down. */
       reason?: string;
       /** @enum {string} */
       state: 'up' | 'down';
@@ -3554,7 +3566,7 @@ export interface components {
       applies: boolean;
       candidates?: components['schemas']['RouteCandidate'][];
       rule: string;
-      /** @description The condition that decides: one that holds, or the first that does not. */
+      /** @description The condition that decides: one that is met, or the first that is not met. */
       why: string;
     };
     ContractNames: {
@@ -3579,7 +3591,7 @@ export interface components {
       /** @enum {string} */
       decision: 'approve' | 'deny';
       /**
-       * @description How far an approval of a run reaches: this run, every run of this version, or every run of this version by this caller (default: once).
+       * @description Runs that the approval allows: once (this run), version (every run of this version) or caller (every run of this version by this caller). Default: once.
        * @enum {string}
        */
       scope?: 'once' | 'version' | 'caller';
@@ -3606,9 +3618,9 @@ export interface components {
         | 'approval.withdrawn'
         | 'budget.warning'
         | 'budget.exceeded';
-      /** @description The header webhook-id. It is the same at each attempt. */
+      /** @description Value of the header webhook-id. It is the same in every attempt. */
       id: string;
-      /** @description Why the last attempt failed. */
+      /** @description Reason why the last attempt failed. */
       lastError?: string;
       /**
        * Format: date-time
@@ -3626,7 +3638,7 @@ export interface components {
     Dependency: {
       /**
        * Format: int64
-       * @description Size of the archive. Absent if the index does not say.
+       * @description Size of the archive. Absent if the index does not report it.
        */
       bytes?: number;
       name: string;
@@ -3635,7 +3647,7 @@ export interface components {
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
-      /** @description Reference to use instead (default: the latest other version). */
+      /** @description Reference that callers should use instead (default: the latest other version). */
       successor?: string;
     };
     DeprecatedVersion: {
@@ -3719,15 +3731,15 @@ export interface components {
       id: string;
       /** @description Input of the run. */
       input?: unknown;
-      /** @description true if the program has the flag pii_risk: its input is encrypted until the decision, and cannot be read here. */
+      /** @description true if the program has the flag pii_risk. Then its input is encrypted until the decision and is not returned. */
       inputWithheld?: boolean;
       /** @enum {string} */
       kind: 'run' | 'publish';
-      /** @description Outcome of an approval: the published version, or why it failed. */
+      /** @description Outcome of an approval: the published version, or the reason for its failure. */
       outcome?: string;
       /** @description Digest of the rules and thresholds at the time of the request. */
       policyVersion?: string;
-      /** @description Why a person must decide. */
+      /** @description Reasons why a person must decide. */
       reasons: string[];
       requester: components['schemas']['Actor'];
       runId?: string;
@@ -3741,7 +3753,7 @@ export interface components {
     };
     Diff: {
       advice: components['schemas']['Advice'];
-      /** @description Capabilities that only the second side has, as sentences. Empty if the gate is off. */
+      /** @description Sentences about the capabilities that only the second side has. Empty if the gate is off. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       /**
        * Format: int64
@@ -3750,11 +3762,11 @@ export interface components {
       draftRevision?: number;
       /** @description Changed files. */
       files: components['schemas']['FileDiff'][];
-      /** @description A version, or draft. */
+      /** @description Version number, or draft. */
       from: string;
-      /** @description Packages with another version or file. */
+      /** @description Packages with a different version or file. */
       packages: components['schemas']['Change'][];
-      /** @description Other changes, by field. */
+      /** @description Other changed fields. */
       settings: components['schemas']['SettingDiff'][];
       to: string;
     };
@@ -3821,7 +3833,7 @@ export interface components {
       /** Format: date-time */
       savedAt: string;
       savedBy: components['schemas']['Editor'];
-      /** @description Schemas, limits or other settings differ from the previous entry. */
+      /** @description true if schemas, limits or other settings differ from the previous entry. */
       settings: boolean;
     };
     Editor: {
@@ -3853,11 +3865,11 @@ export interface components {
       /** @description Input of the run (default: {}). */
       input?: unknown;
       /**
-       * @description strict: a new process.
+       * @description strict runs the program in a new process.
        * @enum {string}
        */
       isolation?: 'strict';
-      /** @description Limits for this run. They may only be lower than those of the version. */
+      /** @description Limits for this run. They can only lower the limits of the version. */
       limits?: components['schemas']['LimitsBody'];
       nodeId?: string;
       parentRunId?: string;
@@ -3892,17 +3904,17 @@ export interface components {
       success: boolean;
     };
     Expectation: {
-      /** @description Error type with which the program must end. With invalid_input, the input schema must refuse the input. */
+      /** @description Type of the error that the program must end with. For invalid_input, the input schema must refuse the input. */
       errorType?: string;
-      /** @description JSON Schema that the output must fit. */
+      /** @description JSON Schema that the output must match. */
       matches?: unknown;
-      /** @description The output. */
+      /** @description Exact output that is expected. */
       output?: unknown;
-      /** @description true: any output that fits the output schema. */
+      /** @description true expects any output that matches the output schema. */
       schema?: boolean;
     };
     ExplainBody: {
-      /** @description Name or ID of an agent. Absent: the program is in this body. */
+      /** @description Name or ID of an agent. Absent if the body contains the program. */
       agent?: string;
       hints?: components['schemas']['Hints'];
       /** @description A program as in POST /execute, without an agent. */
@@ -3949,7 +3961,7 @@ export interface components {
       unified: string;
     };
     FileDifference: {
-      /** @description True if the file is not shown, because it is no text, larger than 1 MiB, or the differences before it have 16 MiB. */
+      /** @description true if the differences are not shown: the file is not text, is larger than 1 MiB, or the differences before it already have 16 MiB. */
       binary?: boolean;
       /** @enum {string} */
       kind: 'added' | 'changed' | 'deleted';
@@ -3963,7 +3975,7 @@ export interface components {
       project?: string;
       /**
        * Format: int64
-       * @description Bytes of the new file.
+       * @description Size of the new file in bytes.
        */
       size: number;
       /** @enum {string} */
@@ -3976,7 +3988,7 @@ export interface components {
       write?: boolean;
     };
     FilesBody: {
-      /** @description Name of the project. * stands for the project that a task names. */
+      /** @description Name of the project. * means the project that a task sets. */
       project: string;
       /** @description The program may also propose changes. A person accepts or rejects them. */
       write?: boolean;
@@ -3986,7 +3998,7 @@ export interface components {
       column?: number;
       /**
        * Format: int64
-       * @description How often the rule applies, if more than once. The place is the first.
+       * @description Number of occurrences, if more than one. The position is that of the first.
        */
       count?: number;
       file?: string;
@@ -4008,7 +4020,7 @@ export interface components {
       code: string;
       /**
        * Format: int64
-       * @description Indentation in spaces (default 2).
+       * @description Indentation in spaces (default: 2).
        */
       indent?: number;
       /**
@@ -4046,7 +4058,7 @@ export interface components {
       dryRun?: boolean;
       /**
        * Format: int64
-       * @description Hours since a task or an overlay ended, a draft was saved, or a package was used.
+       * @description Minimum age in hours, since a task or an overlay ended, a draft was saved, or a package was used.
        * @default 720
        */
       olderThanHours: number;
@@ -4054,17 +4066,17 @@ export interface components {
     GateSettings: {
       /**
        * Format: int64
-       * @description After this time an unanswered request expires.
+       * @description Hours after which an undecided request expires.
        */
       approvalHours: number;
-      /** @description Whether each run of a version with the flag side_effect waits for an approval. */
+      /** @description true if each run of a version with the flag side_effect requires an approval. */
       approveSideEffects: boolean;
       /**
        * @description A finding of this severity or a higher one blocks.
        * @enum {string}
        */
       blockAt: 'low' | 'medium' | 'high' | 'critical';
-      /** @description IDs of rules that do not apply. */
+      /** @description IDs of rules that are turned off. */
       disabledRules: string[];
       /**
        * @description A finding of this severity or a higher one escalates.
@@ -4072,12 +4084,12 @@ export interface components {
        */
       escalateAt: 'low' | 'medium' | 'high' | 'critical';
       /**
-       * @description off: no verdicts. advise: verdicts are shown, and BLOCK stops publishing. enforce: ESCALATE also waits for an approval.
+       * @description off: there are no verdicts. advise: verdicts are shown, and BLOCK prevents publishing. enforce: ESCALATE also requires an approval.
        * @enum {string}
        */
       gate: 'off' | 'advise' | 'enforce';
       /**
-       * @description Consequence of a capability that the previous version did not have.
+       * @description Verdict on a capability that the previous version did not have.
        * @enum {string}
        */
       newCapability: 'escalate' | 'warn';
@@ -4085,16 +4097,16 @@ export interface components {
       packs: string[];
       /**
        * Format: int64
-       * @description Rises with each change. A change that contains the revision of older settings is refused with conflict. Without a revision, the stored settings are replaced.
+       * @description Increases with each change. A change that contains an old revision is refused with conflict. A change without a revision replaces the stored settings in any case.
        */
       revision?: number;
-      /** @description Whether people may approve their own requests. */
+      /** @description true if people may approve their own requests. */
       selfApproval: boolean;
     };
     GenerateBody: {
       /**
        * Format: int64
-       * @description Largest number of tests (default 24).
+       * @description Maximum number of tests (default: 24).
        */
       count?: number;
       /**
@@ -4155,7 +4167,7 @@ export interface components {
       /** Format: int64 */
       skills_count: number;
       /**
-       * @description healthy or degraded, as in existing skill executors; draining while the server stops.
+       * @description healthy, degraded, or draining while the server stops.
        * @enum {string}
        */
       status: 'healthy' | 'degraded' | 'draining';
@@ -4171,7 +4183,7 @@ export interface components {
       /** @description The program needs a GPU. The run is refused if no runtime has one. */
       gpu?: boolean;
       /**
-       * @description strict: a new process. remote: another machine; the run is refused if there is none.
+       * @description strict: the run gets a new process. remote: the run gets another machine; it is refused if there is none.
        * @enum {string}
        */
       isolation?: 'strict' | 'remote';
@@ -4227,7 +4239,7 @@ export interface components {
     };
     ImportedProject: {
       project: components['schemas']['Project'];
-      /** @description Entries of the archive that are no plain files: links, devices, and folders .git. */
+      /** @description Entries of the archive that were skipped: links, devices, and .git folders. */
       skipped: string[];
     };
     InBody: {
@@ -4238,7 +4250,7 @@ export interface components {
       /** @description Shorthand for files with only the entry file. */
       code?: string;
       entrypoint?: string;
-      /** @description Environment of a Python program while it is loaded. */
+      /** @description Environment variables for a Python program while it is loaded. */
       environment?: {
         [key: string]: string;
       };
@@ -4257,7 +4269,7 @@ export interface components {
       rules?: components['schemas']['RulesBody'];
       /** @description Runtime that loads a program which exports its schemas (default: auto). */
       runtime?: string;
-      /** @description Up to 100 samples, instead of a program. The schemas are then a guess. */
+      /** @description Up to 100 sample values, instead of a program. The schemas are then a guess. */
       samples?: components['schemas']['InferSample'][];
     };
     InferSample: {
@@ -4292,7 +4304,7 @@ export interface components {
       input?: unknown;
       inputSchema?: unknown;
       /**
-       * @description strict: a new process for each run.
+       * @description strict uses a new process for each run.
        * @enum {string}
        */
       isolation?: 'strict';
@@ -4340,7 +4352,7 @@ export interface components {
        * @description Time of the last use, accurate to about a minute.
        */
       usedAt: string;
-      /** @description Versions with this lock, those of deleted agents too. */
+      /** @description Versions with this lock, including versions of deleted agents. */
       usedBy: components['schemas']['LockUser'][];
     };
     InstalledPackages: {
@@ -4350,7 +4362,7 @@ export interface components {
        */
       bytes: number;
       items: components['schemas']['Installed'][];
-      /** @description Installations that are not done yet. */
+      /** @description Installations that have not finished yet. */
       running: components['schemas']['Installing'][];
     };
     InstalledSkills: {
@@ -4389,7 +4401,7 @@ export interface components {
        * @description Time of expiry, within 30 days (default: one week).
        */
       expiresAt?: string;
-      /** @description Note on who the invitation is for. */
+      /** @description Note with the name of the invited person. */
       note?: string;
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
@@ -4420,7 +4432,7 @@ export interface components {
     };
     KafkaState: {
       connected: boolean;
-      /** @description Why it is not connected. */
+      /** @description Reason why the server is not connected to Kafka. */
       reason?: string;
     };
     LabelBody: {
@@ -4590,7 +4602,7 @@ export interface components {
       per: number;
       /**
        * Format: double
-       * @description Price of as many units as per says. 0 means free of charge.
+       * @description Price of the number of units in the field per. 0 means free of charge.
        */
       price: number;
       unit: string;
@@ -4656,7 +4668,7 @@ export interface components {
       runtime: string;
     };
     ModelSwitchBody: {
-      /** @description One of the models that the server offers (default: the one that the workspace has). */
+      /** @description One of the models that the server offers (default: the current model of the workspace). */
       model?: string;
       on: boolean;
     };
@@ -4757,9 +4769,9 @@ export interface components {
       agentId: string;
       digest: string;
       name: string;
-      /** @description Latest version of the original, if it is higher than the copied one. Only when a single agent is read. */
+      /** @description Latest version of the original, if it is higher than the copied version. Returned only for single agents. */
       newer?: string;
-      /** @description Workspace that lists the original, while it is listed. Only when a single agent is read. */
+      /** @description Workspace that lists the original in the registry; absent if it is not listed. Returned only for single agents. */
       publisher?: string;
       version: string;
     };
@@ -4784,7 +4796,7 @@ export interface components {
       revision: number;
       runId: string;
       /**
-       * @description How the run ended.
+       * @description Status with which the run ended.
        * @enum {string}
        */
       runStatus:
@@ -4799,29 +4811,29 @@ export interface components {
         | 'interrupted';
       /** @enum {string} */
       status: 'open' | 'accepted' | 'rejected' | 'expired';
-      /** @description The program's own summary. */
+      /** @description Summary that the program wrote. */
       summary: string;
       version?: string;
     };
     OverlayDecision: {
-      /** @description Paths of the files to decide about (default: all that are open). */
+      /** @description Paths of the files to decide about (default: all undecided files). */
       files?: string[];
       /**
        * Format: int64
-       * @description Revision of the overlay that you have read (default: any). If it has another one, its changes were replaced or decided meanwhile, and the answer is a conflict.
+       * @description Revision of the overlay that you last read (default: any). If the overlay has changed or was decided since then, the answer is conflict.
        */
       revision?: number;
-      /** @description Summary of the project's change (default: the program's own). */
+      /** @description Summary of the project's change (default: the summary that the program wrote). */
       summary?: string;
     };
     OverlayDifference: {
       files: components['schemas']['FileDifference'][];
-      /** @description True if the project changed since the run read it. */
+      /** @description true if the project has changed since the run read it. */
       moved: boolean;
       overlay: components['schemas']['Overlay'];
     };
     OverlayEntry: {
-      /** @description Of the new content. Absent for a deleted file. */
+      /** @description Digest of the new content. Absent for a deleted file. */
       digest?: string;
       /** @enum {string} */
       kind: 'added' | 'changed' | 'deleted';
@@ -4843,7 +4855,7 @@ export interface components {
     OwnQuota: {
       /**
        * Format: int64
-       * @description Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit; absent means the server's default.
+       * @description Maximum concurrent runs, including queued runs. A program that waits for an approval is paused and does not count. 0 means no limit. Absent means the server's default.
        */
       concurrentRuns?: number;
       /** Format: int64 */
@@ -4859,12 +4871,12 @@ export interface components {
       title?: string;
     };
     PackInfo: {
-      /** @description Whether the pack applies to every program of the workspace. */
+      /** @description true if the pack applies to every program of the workspace. */
       active: boolean;
       builtIn: boolean;
       name: string;
       rules: components['schemas']['Rule'][];
-      /** @description YAML. */
+      /** @description YAML source of the pack. */
       source: string;
       title: string;
     };
@@ -4883,7 +4895,7 @@ export interface components {
     PackagesBody: {
       /** @description Also install the packages. The list of installed packages shows the progress. */
       install?: boolean;
-      /** @description Resolve again and replace the exact packages of the draft. Versions keep theirs. */
+      /** @description Resolve again and replace the exact packages of the draft. Published versions do not change. */
       renew?: boolean;
     };
     PasswordBody: {
@@ -4912,7 +4924,7 @@ export interface components {
       /** @description Identifier of the owner. */
       owner: string;
       reference: string;
-      /** @description Version that the reference resolves to now. Empty if none. */
+      /** @description Version that the reference resolves to now. Empty if there is none. */
       version: string;
     };
     PinList: {
@@ -4951,7 +4963,7 @@ export interface components {
       [key: string]: unknown;
     };
     Program: {
-      /** @description The attempts that failed before. */
+      /** @description Earlier attempts, which failed. */
       attempts: components['schemas']['Attempt'][];
       description: string;
       entrypoint: string;
@@ -4969,15 +4981,15 @@ export interface components {
       name: string;
       outputSchema: unknown;
       plan: string[];
-      /** @description Generated code gets the restricted rules. */
+      /** @description Rules of the generated program: always restricted. */
       rules?: components['schemas']['Rules'];
       sampleInput: unknown;
       tests: components['schemas']['Test'][];
       title: string;
       tokens: components['schemas']['Tokens'];
-      /** @description The run with sampleInput. */
+      /** @description Result of the run with sampleInput. */
       trial: components['schemas']['Trial'];
-      /** @description Absent if the workspace has no gate. */
+      /** @description Absent if the gate is off. */
       verdict?: components['schemas']['Verdict'];
     };
     ProgramError: {
@@ -5099,7 +5111,7 @@ export interface components {
     };
     PromoteSkillBody: {
       changelog?: string;
-      /** @description Reason for a smaller number than suggested. */
+      /** @description Reason for a smaller version number than suggested. */
       comment?: string;
       /**
        * Format: int64
@@ -5110,11 +5122,11 @@ export interface components {
       version?: string;
     };
     Proposal: {
-      /** @description The attempts that failed before. */
+      /** @description Earlier attempts, which failed. */
       attempts: components['schemas']['Attempt'][];
-      /** @description Text of the model. */
+      /** @description Explanation by the model. */
       explanation: string;
-      /** @description The changed files with their whole content. */
+      /** @description The changed files with their complete content. */
       files: {
         [key: string]:
           | string
@@ -5135,14 +5147,14 @@ export interface components {
       tests?: components['schemas']['Test'][];
       tokens: components['schemas']['Tokens'];
       trial: components['schemas']['Trial'];
-      /** @description Absent if the workspace has no gate. */
+      /** @description Absent if the gate is off. */
       verdict?: components['schemas']['Verdict'];
     };
     Provenance: {
       actorId: string;
       actorType: string;
       agent?: string;
-      /** @description The actor for which the client says that it acts. The server does not check it. */
+      /** @description Actor that the client claims to act for. The server does not check it. */
       claimedActorId?: string;
       claimedActorType?: string;
       codeDigest: string;
@@ -5153,7 +5165,7 @@ export interface components {
       inputsHash: string;
       isolation: string;
       outputsHash?: string;
-      /** @description The client's own ID of the request. */
+      /** @description ID that the client chose for the request. */
       requestId?: string;
       runtime: string;
       success: boolean;
@@ -5163,20 +5175,20 @@ export interface components {
       version?: string;
     };
     PublishBody: {
-      /** @description Publish a major version although tests or recorded inputs fail. Requires comment. The version records both. */
+      /** @description Publish a major version even if tests or recorded inputs fail. Requires comment. The version records the failures and the comment. */
       acceptRegressions?: boolean;
       /** @enum {string} */
       bump?: 'auto' | 'major' | 'minor' | 'patch';
       changelog?: string;
-      /** @description Reason for a smaller number than suggested, or for failed checks; stored with the version. */
+      /** @description Reason for a smaller version number than suggested, or for failed checks. It is stored with the version. */
       comment?: string;
-      /** @description Accept a smaller number than suggested. Requires comment. */
+      /** @description Accept a smaller version number than suggested. Requires comment. */
       force?: boolean;
-      /** @description If the draft has no changes since the previous version, answer 200 with that version. Without it the answer is version_exists. */
+      /** @description If the draft has no changes since the previous version, return that version with 200 instead of the error version_exists. */
       ifChanged?: boolean;
       /**
        * Format: int64
-       * @description Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences.
+       * @description Publish only if the draft returns the same outputs for this many recorded inputs of the latest version. Otherwise the answer is tests_failed with the differences.
        */
       replay?: number;
       /**
@@ -5184,7 +5196,7 @@ export interface components {
        * @description Same as If-Match.
        */
       revision?: number;
-      /** @description Semantic version. */
+      /** @description Semantic version, for example 1.2.0. */
       version?: string;
     };
     Published: {
@@ -5278,7 +5290,7 @@ export interface components {
       storageBytes: number;
       /**
        * Format: date-time
-       * @description Time of the last full measurement. New data is added at once; deleted data is subtracted by the next measurement.
+       * @description Time of the last full measurement of storageBytes. New data is added at once. Deleted data is subtracted at the next measurement.
        */
       storageMeasuredAt?: string;
     };
@@ -5295,13 +5307,13 @@ export interface components {
       used: components['schemas']['QuotaUse'];
     };
     Ready: {
-      /** @description Components that this server uses. If one is down, the server is still ready, because its other APIs work. */
+      /** @description Other components that this server uses. If one of them is down, the server is still ready, because its other APIs work. */
       components: components['schemas']['ComponentState'][];
       ready: boolean;
     };
     ReadyRuntime: {
       ready: boolean;
-      /** @description How to make it usable. */
+      /** @description How to make the runtime usable. */
       remedy?: string;
       runtime: string;
     };
@@ -5312,14 +5324,14 @@ export interface components {
       pointer: string;
     };
     RedraftBody: {
-      /** @description Version to restore. latest discards all edits since then. */
+      /** @description Version to restore. latest discards all edits since the last publication. */
       from: string;
     };
     Regression: {
       message: string;
       /** @description Name of the test. Empty for a recorded input. */
       test?: string;
-      /** @description Version whose callers rely on it. Empty for a test of the draft. */
+      /** @description Version whose test or recorded input failed. Empty for a test of the draft. */
       version?: string;
     };
     Regressions: {
@@ -5352,7 +5364,7 @@ export interface components {
       revision?: number;
       /**
        * Format: int64
-       * @description Number of inputs (default 20).
+       * @description Number of inputs (default: 20).
        */
       runs?: number;
       /** @description Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest). */
@@ -5366,7 +5378,7 @@ export interface components {
       };
       /**
        * Format: int64
-       * @description The revision of the draft that was tried; absent when no input was run.
+       * @description Revision of the draft that was run. Absent if no input was run.
        */
       draftRevision?: number;
       /** @description Results, newest input first. Each input occurs once. */
@@ -5407,11 +5419,11 @@ export interface components {
       items: components['schemas']['ResolvedReference'][];
     };
     Result: {
-      /** @description Where the output differs from the expected one. */
+      /** @description Differences between the output and the expected output. */
       differences?: components['schemas']['Difference'][];
       /** @description Type of the error with which the run ended; invalid_input if the input schema refused the input. */
       errorType?: string;
-      /** @description Why the test failed. */
+      /** @description Reason why the test failed. */
       message?: string;
       name: string;
       /** @description Output of the run. Absent if there is none or if it is large. */
@@ -5428,13 +5440,13 @@ export interface components {
     Route: {
       /** @description The reason as a sentence. */
       reason: string;
-      /** @description Rule of the router that chose the runtime; explicit if the program names it. */
+      /** @description Rule of the router that chose the runtime; explicit if the program sets its runtime. */
       rule: string;
     };
     RouteCandidate: {
       runtime: string;
       usable: boolean;
-      /** @description Why it is not usable. */
+      /** @description Reason why the runtime is not usable. */
       why?: string;
     };
     RouteConditions: {
@@ -5461,14 +5473,14 @@ export interface components {
       expectedMs?: number;
       /**
        * Format: int64
-       * @description Number of recorded runs whose median duration is expectedMs. Absent if the call gives expectedMs.
+       * @description Number of recorded runs whose median duration is expectedMs. Absent if the call sets expectedMs.
        */
       learnedFrom?: number;
       /** @description The reason as a sentence. */
       reason: string;
-      /** @description Why the run would be refused. */
+      /** @description Reason why the run would be refused. */
       refused?: components['schemas']['RouteRefusal'];
-      /** @description Rule that decides; explicit if the program names its runtime. */
+      /** @description Rule that decides; explicit if the program sets its runtime. */
       rule: string;
       /** @description Runtime of the run, empty if it is refused. */
       runtime: string;
@@ -5481,29 +5493,29 @@ export interface components {
       message: string;
     };
     RouterState: {
-      /** @description In the order in which they are compared. Before them, a program that names its runtime keeps it (rule explicit). */
+      /** @description Rules in the order in which they are checked. They do not apply to a program that sets its runtime (rule explicit). */
       rules: components['schemas']['RoutingRule'][];
-      /** @description Runtimes that the rules name, and whether this server can use them. */
+      /** @description Runtimes in the rules, and whether this server can use them. */
       runtimes: components['schemas']['ReadyRuntime'][];
       /**
-       * @description shipped: the table of this version of the server. file: the file of --router.
+       * @description shipped: the built-in table of this server. file: the file of --router.
        * @enum {string}
        */
       source: 'shipped' | 'file';
     };
     RoutingRule: {
-      /** @description Unique name. Run records have it. */
+      /** @description Unique name. Records of runs contain it. */
       name: string;
       /**
-       * @description If no runtime is usable: continue with the next rule, or refuse the run.
+       * @description Action if no runtime is usable: continue with the next rule, or refuse the run.
        * @enum {string}
        */
       otherwise?: 'next' | 'refuse';
-      /** @description The first usable one executes the run. local: the runtime of this server that the program has without a router. */
+      /** @description The first usable runtime executes the run. local means the runtime of this server that the program would have without a router. */
       runtimes: string[];
       /** @description The purpose of the rule as a sentence. */
       title?: string;
-      /** @description All conditions must hold. Absent: the rule applies to every run. */
+      /** @description Conditions, which must all be met. Absent if the rule applies to every run. */
       when?: components['schemas']['RouteConditions'];
     };
     Rule: {
@@ -5534,19 +5546,19 @@ export interface components {
       /** @description Python modules that may be imported, instead of the pack's list. */
       imports?: string[];
       /**
-       * @description restricted: imports from a list only, and no code made from text, such as eval. In Python also no open. It is checked before and during the run. It is a convention; only the sandbox is a security boundary.
+       * @description restricted: the program may import only listed modules, and must not create code from text, for example with eval. In Python it must not call open either. The rules are checked before and during the run. They are a convention; only the sandbox is a security boundary.
        * @enum {string}
        */
       pack: 'restricted' | 'none';
     };
     Run: {
-      /** @description Who started the run. */
+      /** @description Person or token that started the run. */
       by: components['schemas']['Person'];
       /** Format: date-time */
       createdAt: string;
       /**
        * Format: int64
-       * @description Of the draft that ran; absent for a version and for inline code.
+       * @description Revision of the draft that ran. Absent for a version and for inline code.
        */
       draftRevision?: number;
       error?: components['schemas']['ProgramError'];
@@ -5563,7 +5575,7 @@ export interface components {
       output: unknown;
       parentRunId: string | null;
       provenance: components['schemas']['Provenance'];
-      /** @description Why the run has its runtime. */
+      /** @description Reason for the choice of the runtime. */
       route?: components['schemas']['Route'];
       runId: string;
       /** Format: date-time */
@@ -5588,14 +5600,14 @@ export interface components {
       trigger: string;
       truncated: boolean;
       validation: components['schemas']['Validation'];
-      /** @description true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them. */
+      /** @description true if the program has the flag pii_risk. Then the record contains digests of input and output (in provenance), but no values, output streams or messages. Only the caller receives them. */
       withheld?: boolean;
       workflowRunId: string | null;
     };
     RunAnswer: {
       /**
        * Format: int64
-       * @description Of the draft that ran; absent for a version and for inline code.
+       * @description Revision of the draft that ran. Absent for a version and for inline code.
        */
       draftRevision?: number;
       error?: components['schemas']['ProgramError'];
@@ -5609,7 +5621,7 @@ export interface components {
       output: unknown;
       parentRunId: string | null;
       provenance: components['schemas']['Provenance'];
-      /** @description Why the run has its runtime. */
+      /** @description Reason for the choice of the runtime. */
       route?: components['schemas']['Route'];
       runId: string;
       /** @enum {string} */
@@ -5631,7 +5643,7 @@ export interface components {
       trigger: string;
       truncated: boolean;
       validation: components['schemas']['Validation'];
-      /** @description true if the program has the flag pii_risk: the record has digests of input and output in provenance, but no values, output streams and messages. Only the answer to the caller has them. */
+      /** @description true if the program has the flag pii_risk. Then the record contains digests of input and output (in provenance), but no values, output streams or messages. Only the caller receives them. */
       withheld?: boolean;
       workflowRunId: string | null;
     };
@@ -5650,19 +5662,19 @@ export interface components {
       /** @description Name of the agent. Empty for inline code. */
       agent: string;
       agentId?: string;
-      /** @description Who started the run. */
+      /** @description Person or token that started the run. */
       by: components['schemas']['Person'];
       /** Format: date-time */
       createdAt: string;
       /**
        * Format: int64
-       * @description Of the draft that ran; absent for a version and for inline code.
+       * @description Revision of the draft that ran. Absent for a version and for inline code.
        */
       draftRevision?: number;
       error?: components['schemas']['ProgramError'];
       /** Format: date-time */
       finishedAt?: string;
-      /** @description The first 200 characters of the input as JSON. Empty for an input above 16 KiB. */
+      /** @description The first 200 characters of the input as JSON. Empty if the input is larger than 16 KiB. */
       inputPreview: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -5688,7 +5700,7 @@ export interface components {
     RuntimeChoice: {
       /**
        * Format: double
-       * @description Median of their CPU time, in milliseconds.
+       * @description Median CPU time of the measured runs, in milliseconds.
        */
       cpuMs?: number;
       gaps?: components['schemas']['Detail'][];
@@ -5709,7 +5721,7 @@ export interface components {
       load: components['schemas']['MinuteOfLoad'][];
     };
     RuntimeState: {
-      /** @description Features that programs may need: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs another one is refused for this runtime. */
+      /** @description Features that the runtime supports, of: files, packages, hosts, subprocess, tools, rules, strict (isolation) and gpu (hint of a call). A version that needs a missing feature is refused for this runtime. */
       features: string[];
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -5770,9 +5782,9 @@ export interface components {
       usedBy: components['schemas']['SecretDeclaration'][];
     };
     SecretBody: {
-      /** @description Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value. */
+      /** @description Binds the secret to a host. ctx.fetch and the proxy for plain HTTP send it as a header to that host only, and programs cannot read it. If absent, programs receive the value. */
       bind?: components['schemas']['Binding'];
-      /** @description Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns it. */
+      /** @description Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns the value. */
       value: string;
     };
     SecretDeclaration: {
@@ -5811,7 +5823,7 @@ export interface components {
     ServerCapabilities: {
       exportFormats: string[];
       hostFunctions: string[];
-      /** @description Name of the language model that helps to write programs. Absent if the workspace of the caller may use none. */
+      /** @description Name of the language model that helps to write programs. Absent if the workspace of the caller cannot use one. */
       languageModel?: string;
       languages: components['schemas']['LanguageState'][];
       limits: components['schemas']['LimitBounds'];
@@ -5840,15 +5852,15 @@ export interface components {
     ServerTools: {
       /**
        * Format: int64
-       * @description Further versions that the document has no space for: the registry limits this part to 4 KiB. The address lists all.
+       * @description Number of versions that are omitted, because the registry limits this part to 4 KiB. The MCP address itself lists all.
        */
       omitted?: number;
       tools: components['schemas']['ServerTool'][];
     };
     ServersState: {
-      /** @description This server removes old data, carries out delayed approvals and sends webhooks. */
+      /** @description true if this server removes old data, executes delayed approvals and sends webhooks. */
       leading: boolean;
-      /** @description Messages of the other servers arrive. Otherwise caches are read again every second. */
+      /** @description true if this server receives messages of the other servers. If not, it renews its caches every second. */
       listening: boolean;
       /**
        * Format: int64
@@ -5866,14 +5878,14 @@ export interface components {
       /** @description Agents that the caller is restricted to. Empty for all agents. */
       agents: components['schemas']['TokenAgent'][];
       /**
-       * @description Role of the person in the workspace. Absent for tokens that belong to nobody.
+       * @description Role of the person in the workspace. Absent for tokens that do not belong to a person.
        * @enum {string}
        */
       role?: 'viewer' | 'developer' | 'approver' | 'administrator';
       /** @description Scopes of the caller. admin includes all others. */
       scopes: ('read' | 'run' | 'write' | 'approve' | 'admin')[];
       workspace: components['schemas']['SessionWorkspace'];
-      /** @description Workspaces that X-Workspace may name. */
+      /** @description Workspaces that are allowed in X-Workspace. */
       workspaces: components['schemas']['SessionWorkspace'][];
     };
     SessionActor: {
@@ -5895,16 +5907,16 @@ export interface components {
     };
     SetTool: {
       agentId: string;
-      /** @description True if the version is deprecated. */
+      /** @description true if the version is deprecated. */
       deprecated?: boolean;
       digest: string;
-      /** @description True if the version has been deleted. */
+      /** @description true if the version has been deleted. */
       missing?: boolean;
-      /** @description Name of the tool: the agent's name when it was pinned. */
+      /** @description Name of the tool, which is the name of the agent when it was pinned. */
       name: string;
-      /** @description The version that latest selects now, if it differs. */
+      /** @description Version that latest resolves to now, if it differs from the pinned version. */
       newest?: string;
-      /** @description Why it is deprecated. */
+      /** @description Reason of the deprecation. */
       reason?: string;
       /** @description Reference to use instead. */
       successor?: string;
@@ -5962,17 +5974,17 @@ export interface components {
       installedAt?: string;
       installedBy: string;
       /**
-       * @description Language of the version, else of the draft.
+       * @description Language of the version, or of the draft if there is no version.
        * @enum {string}
        */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /** @enum {string} */
       origin: 'builtin' | 'folder' | 'archive' | 'url' | 'created' | 'registered' | 'registry';
-      /** @description Error in the folder. The version above still runs. */
+      /** @description Error in the folder. The version in the field version still runs. */
       problem?: components['schemas']['Trouble'];
       safetyFlags: string[];
-      /** @description URL that the skill was fetched from, or empty. */
+      /** @description URL that the skill was downloaded from. Empty if there is none. */
       source: string;
       /** @enum {string} */
       state: 'active' | 'draft' | 'active_with_draft' | 'broken';
@@ -6078,44 +6090,44 @@ export interface components {
       warnings: string[];
     };
     SpotBody: {
-      /** @description Text after the cursor. The model gets the first 2 KiB. */
+      /** @description Text after the cursor. The model receives the first 2 KiB. */
       after: string;
       /** @description Name or identifier. */
       agent: string;
-      /** @description Text before the cursor. The model gets the last 8 KiB. */
+      /** @description Text before the cursor. The model receives the last 8 KiB. */
       before: string;
       /** @description Path of the file. Its text may differ from the saved draft. */
       file: string;
     };
     State: {
-      /** @description Whether the operator of the server has a model for this workspace. */
+      /** @description true if the operator of the server offers a model to this workspace. */
       allowed: boolean;
       /**
        * Format: int64
        * @description Tokens of a workspace in a month. 0 means no limit.
        */
       limit: number;
-      /** @description Name of the model. Absent if the server has none for this workspace. */
+      /** @description Name of the model. Absent if the server offers none to this workspace. */
       model?: string;
-      /** @description Models that the workspace may choose. Empty if the server has none for it. */
+      /** @description Models that the workspace can choose. Empty if the server offers none. */
       models: string[];
-      /** @description Month of the counted tokens, UTC, such as 2026-11. */
+      /** @description Calendar month in UTC of the counted tokens, such as 2026-11. */
       month: string;
-      /** @description Whether members and programs of the workspace may use the model. */
+      /** @description true if members and programs of the workspace may use the model. */
       on: boolean;
       /** @description Tokens that the workspace used in the month. */
       used: components['schemas']['Tokens'];
     };
     StorageState: {
-      /** @description Why the database cannot be written. */
+      /** @description Reason why the database cannot be written. */
       reason?: string;
-      /** @description Whether a recent write to the database succeeded. If not, runs are refused with 503 before the program starts. */
+      /** @description true if a recent write to the database succeeded. If false, runs are refused with 503 before the program starts. */
       writable: boolean;
     };
     Suggestion: {
-      /** @description Absent if no model was asked. */
+      /** @description Name of the model. Absent if no request was sent to a model. */
       model?: string;
-      /** @description Text to insert at the cursor. Empty if the model suggests none. */
+      /** @description Text to insert at the cursor. Empty if the model has no suggestion. */
       text: string;
       tokens: components['schemas']['Tokens'];
     };
@@ -6131,15 +6143,15 @@ export interface components {
       agentId: string;
       /**
        * Format: int64
-       * @description 1 for the first; each retry adds 1.
+       * @description Number of the attempt, starting at 1. Each retry adds 1.
        */
       attempt: number;
       /** Format: date-time */
       createdAt: string;
       creator: components['schemas']['Actor'];
-      /** @description The change in words, for which a language model writes the program. Absent in lists. */
+      /** @description Description of the change, for which a language model writes the program. Absent in lists. */
       description?: string;
-      /** @description Why the task failed. */
+      /** @description Reason why the task failed. */
       error?: components['schemas']['TaskError'];
       /** @description A person's comment on the last attempt. Empty in lists. */
       feedback: string;
@@ -6157,11 +6169,11 @@ export interface components {
        * @enum {string}
        */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description ID of the overlay that holds the changes of this attempt. */
+      /** @description ID of the overlay with the changes of this attempt. */
       overlayId?: string;
       /**
        * Format: int64
-       * @description 0 to 9. One step is worth ten minutes of waiting.
+       * @description Priority from 0 to 9; higher starts first. One step counts as much as ten minutes of waiting.
        */
       priority: number;
       /** @description The last program that the model wrote. Absent in lists. */
@@ -6172,7 +6184,7 @@ export interface components {
        * @description Time when this attempt was queued.
        */
       queuedAt: string;
-      /** @description True if the server stopped during this attempt, and the task was queued again. */
+      /** @description true if the server stopped during this attempt and the task was queued again. */
       resumed: boolean;
       /** Format: int64 */
       revision: number;
@@ -6189,7 +6201,7 @@ export interface components {
         | 'accepted'
         | 'rejected'
         | 'errored';
-      /** @description The program's own summary. */
+      /** @description Summary that the program wrote. */
       summary: string;
       title: string;
       /** Format: date-time */
@@ -6198,9 +6210,9 @@ export interface components {
       version: string;
     };
     TaskBody: {
-      /** @description Name or ID. The agent needs the capability files with write. Give either agent or description. */
+      /** @description Name or ID of an agent that has the capability files with write. Set either agent or description. */
       agent?: string;
-      /** @description The change in words. A language model writes the program, which runs on the task's overlay alone. It gets the description, the input and the paths of the project's files. */
+      /** @description Description of the change. A language model writes a program from the description, the input and the paths of the project's files. The program can change only the task's overlay. */
       description?: string;
       /** @description Input of the agent (default: {}). */
       input?: unknown;
@@ -6211,14 +6223,14 @@ export interface components {
       language?: 'javascript' | 'typescript' | 'python' | 'bash';
       /**
        * Format: int64
-       * @description Priority (default: 5). One step is worth ten minutes of waiting.
+       * @description Priority from 0 to 9; higher starts first (default: 5). One step counts as much as ten minutes of waiting.
        */
       priority?: number;
-      /** @description Name of the project (default: the agent's own). An agent with the project * works on any. */
+      /** @description Name of the project (default: the project of the agent). An agent with the project * can change any project. */
       project?: string;
       /** @description Title (default: agent and project, or the first line of the description). */
       title?: string;
-      /** @description 1.2.0, ^1, latest or a digest (default: latest). The task keeps the version that it selects now. */
+      /** @description 1.2.0, ^1, latest or a digest (default: latest). The task uses the version that this resolves to now. */
       version?: string;
     };
     TaskError: {
@@ -6242,7 +6254,7 @@ export interface components {
        */
       attempt: number;
       entrypoint: string;
-      /** @description Text of the model. */
+      /** @description Explanation by the model. */
       explanation: string;
       files: {
         [key: string]:
@@ -6253,13 +6265,13 @@ export interface components {
       };
       model: string;
       plan: string[];
-      /** @description Of all answers for this attempt. */
+      /** @description Tokens of all answers for this attempt. */
       tokens: components['schemas']['Tokens'];
-      /** @description Answer of the gate about the program. Absent where the gate is off. */
+      /** @description Verdict of the gate on the program. Absent if the gate is off. */
       verdict?: components['schemas']['Verdict'];
     };
     TaskRetry: {
-      /** @description Comment on the last attempt. An agent gets it as the input property named feedback, which its input schema, if any, must declare. For a described task, the language model reads it. */
+      /** @description Comment on the last attempt. An agent receives it as the input property feedback, which its input schema must declare if it has one. For a described task, the language model receives it. */
       feedback?: string;
     };
     TaskedSkill: {
@@ -6283,7 +6295,7 @@ export interface components {
     };
     Test: {
       expect: components['schemas']['Expectation'];
-      /** @description JSON pointers of the parts of the output that are not compared. The segment * stands for every element of an array. */
+      /** @description JSON pointers of the parts of the output that are not compared. The segment * matches every element of an array. */
       ignore?: string[];
       input: unknown;
       /** @description Unique among the tests of the agent. */
@@ -6347,7 +6359,7 @@ export interface components {
       name: string;
     };
     TokenBody: {
-      /** @description Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints about several agents. */
+      /** @description Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints that concern several agents. */
       agents?: string[];
       /** Format: date-time */
       expiresAt?: string;
@@ -6377,21 +6389,21 @@ export interface components {
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /**
-       * @description found: a published tool fits. waiting: a draft that was made for such a task waits for review. drafted: a new draft waits for review. published: a new tool was published, because the gate lets it pass, perhaps with findings in verdict.
+       * @description found: a published tool fits. waiting: a draft from an earlier, similar task waits for review. drafted: a new draft waits for review. published: a new tool was published because the gate allowed it; verdict contains its findings.
        * @enum {string}
        */
       outcome: 'found' | 'waiting' | 'drafted' | 'published';
       outputSchema?: unknown;
-      /** @description Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of the own workspace. */
+      /** @description Workspace that lists the tool in the public registry. Copy it from there. Absent for a tool of your own workspace. */
       publisher?: string;
-      /** @description Why this tool. */
+      /** @description Reason for the choice of this tool. */
       reason: string;
       title: string;
       /** @description Tokens that a new tool cost. */
       tokens?: components['schemas']['Tokens'];
-      /** @description Of a new tool. Absent if the workspace has no gate. */
+      /** @description Verdict of the gate on a new tool. Absent if the gate is off. */
       verdict?: components['schemas']['Verdict'];
-      /** @description Absent for a draft. */
+      /** @description Published version. Absent for a draft. */
       version?: string;
     };
     ToolPin: {
@@ -6414,7 +6426,7 @@ export interface components {
     };
     ToolSetBody: {
       description?: string;
-      /** @description Such as weather@1.2.0 or weather@^1. The set stores the versions that they name now. */
+      /** @description References such as weather@1.2.0 or weather@^1. The set stores the versions that they resolve to now. */
       references: string[];
       title?: string;
     };
@@ -6426,7 +6438,7 @@ export interface components {
     ToolTaskBody: {
       /** @description Publish a new tool if the gate approves it or only warns, and the caller has the scope approve. */
       autoPromote?: boolean;
-      /** @description A valid input. A tool that refuses it does not fit, and a new tool is run with it. */
+      /** @description A valid input. Tools that refuse it are not used, and a new tool is run with it. */
       inputExample?: unknown;
       /**
        * @description Language of a new tool.
@@ -6434,14 +6446,14 @@ export interface components {
        * @enum {string}
        */
       language: 'javascript' | 'typescript' | 'python' | 'bash';
-      /** @description The work that the tool does, in words. */
+      /** @description Description of the task that the tool must solve. */
       task: string;
     };
     Trial: {
       /** Format: double */
       durationMs?: number;
       output?: unknown;
-      /** @description Why the program was not run. */
+      /** @description Reason why the program was not run. */
       reason?: string;
       runId?: string;
     };
@@ -6453,7 +6465,7 @@ export interface components {
       pack?: string;
       /** @description ID of the only rule of the pack to try. */
       rule?: string;
-      /** @description YAML of a rule pack to try instead. It is not stored. */
+      /** @description YAML of a rule pack to try instead of a stored pack. It is not stored. */
       source?: string;
     };
     Trouble: {
@@ -6464,7 +6476,7 @@ export interface components {
       message: string;
     };
     Types: {
-      /** @description false if files were left out, because there is a limit. */
+      /** @description false if files were omitted because of the size limit. */
       complete: boolean;
       /** @description Digest of the lock. */
       digest?: string;
@@ -6481,10 +6493,10 @@ export interface components {
     };
     ValidateBody: {
       code?: string;
-      /** @description Of the agent. A warning says if it is missing, short or long for models. */
+      /** @description Description of the agent. The answer contains a warning if it is missing, or too short or too long for models. */
       description?: string;
       entrypoint?: string;
-      /** @description Environment of a Python program that infer loads. */
+      /** @description Environment variables for a Python program that infer loads. */
       environment?: {
         [key: string]: string;
       };
@@ -6501,16 +6513,16 @@ export interface components {
       inputSchema?: unknown;
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description Of the agent. The description must say more. */
+      /** @description Name of the agent. The answer contains a warning if the description only repeats it. */
       name?: string;
       output?: unknown;
       outputSchema?: unknown;
-      /** @description Packages of the program, as in an agent. Imports of packages are then not checked, and infer installs those that it needs. */
+      /** @description Packages of the program, as in an agent. If set, imports of packages are not checked, and infer installs the packages that it needs. */
       packages?: string[];
       rules?: components['schemas']['RulesBody'];
       /** @description Runtime (default: auto). */
       runtime?: string;
-      /** @description Of the agent. The description must say more. */
+      /** @description Name of the agent. The answer contains a warning if the description only repeats it. */
       title?: string;
     };
     ValidateReport: {
@@ -6530,11 +6542,11 @@ export interface components {
       /** @description Capabilities that the previous version did not have. */
       capabilityChanges: components['schemas']['CapabilityChange'][];
       findings: components['schemas']['Finding'][];
-      /** @description Safety flags that the grants and facts of the program require and that it does not declare. */
+      /** @description Safety flags that the program needs because of its grants and its code, but does not declare. */
       missingFlags?: string[];
       /**
        * Format: int64
-       * @description Number of findings that are left out.
+       * @description Number of findings that are not listed.
        */
       moreFindings?: number;
       /** @description Digest of the rules and thresholds. */
@@ -6631,7 +6643,7 @@ export interface components {
     WorkerState: {
       /**
        * Format: int64
-       * @description Workers that execute or start a run.
+       * @description Workers that are executing or starting a run.
        */
       busy: number;
       /**
@@ -6651,7 +6663,7 @@ export interface components {
       preparing: number;
       /**
        * Format: int64
-       * @description Started workers that the server stopped: after their runs, or at a limit.
+       * @description Started workers that the server stopped, after their runs or at a limit.
        */
       retired: number;
       /**
@@ -6673,7 +6685,7 @@ export interface components {
       title: string;
     };
     WorkspaceBody: {
-      /** @description Name, used in X-Workspace. It cannot be changed. */
+      /** @description Name of the workspace, used in X-Workspace. It cannot be changed. */
       name: string;
       /** @description Display name (default: the name). */
       title?: string;
@@ -7141,7 +7153,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -7459,7 +7471,7 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Name or ID. Repeatable.
+         * @description Name or ID of an agent. Repeatable.
          * @example [
          *       "weather"
          *     ]
@@ -8720,7 +8732,7 @@ export interface operations {
            *       "name": "weather",
            *       "outcome": "found",
            *       "outputSchema": {},
-           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example matches the input schema.",
+           *       "reason": "Name, description and schema contain 2 of 2 words of the task: weather, cit. The example matches the input schema.",
            *       "title": "Weather",
            *       "version": "1.1.0"
            *     }
@@ -8979,7 +8991,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -9271,7 +9283,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -9426,7 +9438,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -9732,7 +9744,7 @@ export interface operations {
          */
         state?: 'draft' | 'published' | 'deleted';
         /**
-         * @description Search for q in the draft's code too.
+         * @description Also search for q in the code of drafts.
          * @example true
          */
         code?: boolean;
@@ -9892,7 +9904,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -10102,7 +10114,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -10461,7 +10473,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -11190,12 +11202,12 @@ export interface operations {
       query?: never;
       header: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @description Revision of the draft that you last read, in quotes. * replaces any current draft. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
          * @example "7"
          */
         'If-Match': string;
@@ -11436,7 +11448,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -11561,7 +11573,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -11767,12 +11779,12 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -12010,7 +12022,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -12137,12 +12149,12 @@ export interface operations {
       query?: never;
       header: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @description Revision of the draft that you last read, in quotes. * replaces any current draft. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
          * @example "7"
          */
         'If-Match': string;
@@ -12656,7 +12668,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -12795,12 +12807,12 @@ export interface operations {
       query?: never;
       header: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. * replaces whatever is current. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
+         * @description Revision of the draft that you last read, in quotes. * replaces any current draft. Without the header the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy.
          * @example "7"
          */
         'If-Match': string;
@@ -13118,19 +13130,19 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Version to run, if the body names none.
+         * @description Version to run, if the body does not set one.
          * @example 1.0.0
          */
         version?: string;
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -13240,7 +13252,7 @@ export interface operations {
           'application/json': components['schemas']['RunAnswer'];
         };
       };
-      /** @description The run was accepted. Location is its address. */
+      /** @description The run was accepted. The header Location is its address. */
       202: {
         headers: {
           Location?: string;
@@ -13371,12 +13383,12 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -13543,12 +13555,12 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -13715,7 +13727,7 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description A version, or draft.
+         * @description Version number, or draft.
          * @example 1.0.0
          */
         version?: string;
@@ -13961,7 +13973,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -14182,12 +14194,12 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -14346,7 +14358,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -14570,7 +14582,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -14692,7 +14704,7 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description How many of the newest runs to read.
+         * @description Number of newest runs to read.
          * @example 20
          */
         runs?: number;
@@ -14848,12 +14860,12 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -15052,7 +15064,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -15508,12 +15520,12 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -15544,7 +15556,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The draft has no changes since this version, and the request had ifChanged. */
+      /** @description The draft has no changes since this version, and the request contained ifChanged. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -15646,7 +15658,7 @@ export interface operations {
           'application/json': components['schemas']['Published'];
         };
       };
-      /** @description The gate escalates, and a person must approve the publication. Location is the request. */
+      /** @description A person must approve the publication first. The header Location is the address of the request for approval. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -15944,7 +15956,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -16176,7 +16188,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -16611,7 +16623,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -16708,7 +16720,7 @@ export interface operations {
           'application/json': components['schemas']['RunAnswer'];
         };
       };
-      /** @description The run was accepted. Location is its address. */
+      /** @description The run was accepted. The header Location is its address. */
       202: {
         headers: {
           Location?: string;
@@ -17384,7 +17396,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -19224,7 +19236,7 @@ export interface operations {
     parameters: {
       query: {
         /**
-         * @description Language whose packages are meant.
+         * @description Language of the packages.
          * @example python
          */
         language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -19354,7 +19366,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -19610,7 +19622,7 @@ export interface operations {
     parameters: {
       query: {
         /**
-         * @description Language whose packages are meant.
+         * @description Language of the packages.
          * @example python
          */
         language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -19734,7 +19746,7 @@ export interface operations {
     parameters: {
       query: {
         /**
-         * @description Language whose packages are meant.
+         * @description Language of the packages.
          * @example python
          */
         language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -19983,7 +19995,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -20140,7 +20152,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -20502,7 +20514,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -20886,7 +20898,7 @@ export interface operations {
          */
         description?: string;
         /**
-         * @description true removes the top folder from all paths, if all files are in one. Archives of repositories have such a folder.
+         * @description true removes the top folder from all paths if it contains all files, as in archives of repositories.
          * @example true
          */
         strip?: boolean;
@@ -21173,7 +21185,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -21734,7 +21746,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -23134,7 +23146,7 @@ export interface operations {
           | 'blocked'
           | 'interrupted';
         /**
-         * @description Only runs that this run started by calling agents, or that name it as their parent.
+         * @description Only runs that this run started by calling agents, or whose parent is this run.
          * @example 01980a3c-7c1e-7d35-9f0a-3a4f2b1c0d9e
          */
         parentRunId?: string;
@@ -23429,7 +23441,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -25621,7 +25633,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -25777,7 +25789,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -25902,12 +25914,12 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
         /**
-         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. * and no header at all stand for the current draft.
+         * @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. With *, or without the header, the current draft is used.
          * @example "7"
          */
         'If-Match'?: string;
@@ -26228,7 +26240,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -26536,7 +26548,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -26707,7 +26719,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -27142,7 +27154,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -27307,7 +27319,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -28091,7 +28103,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -28249,7 +28261,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -28378,7 +28390,7 @@ export interface operations {
          */
         month?: string;
         /**
-         * @description csv answers with a table, as Accept: text/csv does. For links that cannot send a header.
+         * @description csv returns a table, like Accept: text/csv. Use it in links, which cannot send a header.
          * @example json
          */
         format?: 'json' | 'csv';
@@ -28390,7 +28402,7 @@ export interface operations {
       };
       header?: {
         /**
-         * @description text/csv answers with a table.
+         * @description text/csv returns a table.
          * @example application/json
          */
         Accept?: string;
@@ -28768,7 +28780,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Chosen by you, new for each request. A repeated request with the same key within 24 hours gets the first answer; another request with the key is a conflict.
+         * @description A key that you choose, a new one for each request. If you repeat a request with the same key within 24 hours, you get the first answer. A different request with the same key is answered with conflict.
          * @example order-4711
          */
         'Idempotency-Key'?: string;
@@ -29434,14 +29446,14 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Only skills with one of these.
+         * @description Only skills with one of these tags.
          * @example [
          *       "demo"
          *     ]
          */
         tags?: string[];
         /**
-         * @description Only skills with this flag.
+         * @description Only skills with this safety flag.
          * @example external_call
          */
         safety_flag?: 'none' | 'pii_risk' | 'external_call' | 'side_effect' | 'file_system' | 'network_access';
@@ -30595,7 +30607,7 @@ export interface operations {
            *       "name": "weather",
            *       "outcome": "found",
            *       "output_schema": {},
-           *       "reason": "Name, description and schema have 2 of 2 words of the task: weather, cit. The example matches the input schema.",
+           *       "reason": "Name, description and schema contain 2 of 2 words of the task: weather, cit. The example matches the input schema.",
            *       "state": "active",
            *       "success": true,
            *       "version": "1.1.0"
