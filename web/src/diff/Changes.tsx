@@ -1,4 +1,4 @@
-import { quoted } from '../ui/quoted';
+import { Quoted } from '../ui/Quoted';
 import { isObject, type Json } from '../api/json';
 import type { Diff } from '../api/types';
 import { changes as say } from '../texts/compare';
@@ -63,7 +63,9 @@ export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons
       {reasons.map((r) => (
         <li key={r.pointer + r.message}>
           <span className={r.bump === 'major' ? css.major : undefined}>{r.bump}</span>
-          <span title={r.pointer}>{quoted(r.message)}</span>
+          <span title={r.pointer}>
+            <Quoted text={r.message} />
+          </span>
         </li>
       ))}
     </ul>

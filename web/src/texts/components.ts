@@ -69,6 +69,7 @@ export const componentsPage = {
   keys: 'or move it with the arrow keys',
   text: 'Text',
   tags: 'Tags',
+  quoted: 'Install `uv`, then start the server again.',
   markdown: '# Heading\n\nText with `code`, a [link](/studio/) and a list:\n\n- one\n- two',
   jsonText: '{"city": "Oslo", "degrees": 3, "rain": true}',
   copy: 'Copy',

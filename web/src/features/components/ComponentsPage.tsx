@@ -25,6 +25,7 @@ import { Listed } from '../../ui/Listed';
 import { Markdown } from '../../ui/Markdown';
 import { Menu } from '../../ui/Menu';
 import { NotLoaded } from '../../ui/NotLoaded';
+import { Quoted } from '../../ui/Quoted';
 import { Retry } from '../../ui/Retry';
 import { Shares } from '../../ui/Shares';
 import { Skeleton, type Shape } from '../../ui/Skeleton';
@@ -293,6 +294,9 @@ function Texts({ theme }: { theme: 'dark' | 'light' }) {
   return (
     <Part title={say.text}>
       <Markdown text={say.markdown} />
+      <p>
+        <Quoted text={say.quoted} />
+      </p>
       <pre>
         <JsonText text={say.jsonText} />
       </pre>

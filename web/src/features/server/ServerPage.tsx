@@ -8,7 +8,7 @@ import { classes } from '../../ui/classes';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { StateMark } from '../../ui/StateMark';
-import { quoted } from '../../ui/quoted';
+import { Quoted } from '../../ui/Quoted';
 import { Waiting } from '../../ui/Waiting';
 import { languageNames } from '../../agent/starters';
 import { Column, Page } from '../../frame/Page';
@@ -154,7 +154,9 @@ function Away({ engines, reasons }: { engines: EngineRow[]; reasons: Map<string,
             <span>
               <strong>{runtime}</strong> <small>{namesOf(languages)}</small>
             </span>
-            <p>{quoted(reasons.get(runtime) ?? say.notReady)}</p>
+            <p>
+              <Quoted text={reasons.get(runtime) ?? say.notReady} />
+            </p>
           </li>
         ))}
       </ul>
@@ -223,7 +225,9 @@ function Missing({ languages }: { languages: Capabilities['languages'] }) {
           <div key={names.join()}>
             <dt>{namesOf(names)}</dt>
             {reasons.map(({ runtime, reason }) => (
-              <dd key={runtime}>{quoted(runtime === undefined ? reason : say.because(runtime, reason))}</dd>
+              <dd key={runtime}>
+                <Quoted text={runtime === undefined ? reason : say.because(runtime, reason)} />
+              </dd>
             ))}
           </div>
         ))}
