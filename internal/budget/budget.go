@@ -30,7 +30,7 @@ type Budget struct {
 	mu     sync.Mutex
 	used   int64
 	owners map[string]int64
-	freed  chan struct{} // closed when a request returns bytes
+	freed  chan struct{} // closed when a request releases bytes of the budget
 }
 
 // New returns a budget of total bytes. One owner may use half of the budget. An eighth is reserved for small bodies.

@@ -92,8 +92,8 @@ func pick(s Setting, from Sources, file map[string]string) (value, bool) {
 	return value{}, false
 }
 
-// aliased reads a setting from the environment variables of existing deployments. It converts values that have another
-// format.
+// aliased reads a setting from environment variables with older names, such as CODE_EXEC_HOST. It converts values that
+// have another format.
 func aliased(s Setting, getenv func(string) string) (value, bool) {
 	switch host, port := getenv("CODE_EXEC_HOST"), getenv("CODE_EXEC_PORT"); {
 	case s.Name == "listen" && (host != "" || port != ""):

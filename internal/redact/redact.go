@@ -39,7 +39,7 @@ func New(values []string) *Redactor {
 				continue
 			}
 			raw = raw || strings.ContainsAny(one, `\%`)
-			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // fold converts only ASCII letters, so the other cases of the value are added here
+			for _, cased := range []string{one, strings.ToUpper(one), strings.ToLower(one)} { // fold converts only ASCII letters, so the variants of the value in upper and lower case are added here
 				texts.add(folded(cased))
 			}
 			for shift := range base64Group {

@@ -138,7 +138,7 @@ func typesOf(t *jsonschema.Types) typeSet {
 	return set
 }
 
-// typeOf returns the type of a value. It returns number for integers too; has distinguishes them.
+// typeOf returns the type of a value. It returns typeNumber for integers too; the function has distinguishes integers from other numbers.
 func typeOf(v any) typeSet {
 	switch v.(type) {
 	case nil:

@@ -195,7 +195,7 @@ func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error
 	return result, nil
 }
 
-// forget removes headers from a redirected request that the next server must not receive. It always removes the
+// forget removes from a redirected request the headers that the next server must not receive. It always removes the
 // Referer, because net/http sends the complete previous address in it. After a redirect to another origin, it also
 // removes the credentials for the first origin, as the Fetch standard specifies. net/http would send these to other
 // ports and to subdomains.

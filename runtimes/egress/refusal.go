@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Names of the rules that deny a request, in events and errors. If the rule is about an address that may not be
-// reached, the name is RuleAddress followed by the class of the address.
+// Names of the rules that deny a request, in events and errors. If the rule is about a forbidden
+// address, the name is RuleAddress followed by the class of the address.
 const (
 	RuleHosts    = "capabilities.hosts"
 	RuleNetwork  = "network" // the program tried to use a network other than the proxy

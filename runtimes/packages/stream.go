@@ -69,7 +69,7 @@ type writer struct {
 	made    map[string]bool // folders that were created
 	tops    map[string]bool // names of top-level modules
 	current int
-	next    int // number of the first archive that has not begun
+	next    int // index of the first archive whose files have not started to arrive
 	metas   map[int]meta
 	done    bool
 	err     error

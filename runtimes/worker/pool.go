@@ -45,7 +45,7 @@ type Stats struct {
 	Busy      int   // workers with a run
 	Preparing int   // workers that are being prepared in advance
 	Waiting   int   // runs that wait for a worker
-	Started   int64 // all workers that have become ready
+	Started   int64 // number of workers that have become ready since the pool started
 	Died      int64 // part of Started: workers that ended by themselves or were killed from outside
 	Retired   int64 // part of Started: workers that the pool ended
 }

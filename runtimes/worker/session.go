@@ -475,9 +475,9 @@ type ending struct {
 	usage  sandbox.Usage
 }
 
-// starved reports whether the program failed because the kernel killed one of its processes for lack of memory outside
-// of the jail. It returns false for a program that continued without the process, or that reached its own limit. The
-// outcome of such a program is the usual one.
+// starved reports whether the program failed because the host ran out of memory, and the kernel killed one of the
+// program's processes. It returns false if the program continued without that process or reached its own memory limit;
+// then the outcome of the program stays unchanged.
 func (e ending) starved(outcome runtimes.Outcome) bool {
 	return e.usage.Starved && e.cause == "" && outcome.Error != nil && (outcome.Error.Type == runtimes.RuntimeError || outcome.Error.Type == runtimes.MemoryLimit)
 }

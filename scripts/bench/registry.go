@@ -246,7 +246,7 @@ func resolve(ctx context.Context, c load.Client, n int, reference func(k int) st
 	}
 	for k, item := range got.Items {
 		if item.Pinned == "" {
-			return fmt.Errorf("%s stands for nothing", asked.References[k])
+			return fmt.Errorf("the reference %s does not resolve to a version", asked.References[k])
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func (p *postgres) failOver(ctx context.Context) error {
 func (p *postgres) synchronize(ctx context.Context) (err error) {
 	conn, err := pgx.Connect(ctx, p.url())
 	if err != nil {
-		return fmt.Errorf("follow with a standby: %w", err)
+		return fmt.Errorf("connect to the primary server to make replication synchronous: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {

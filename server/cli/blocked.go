@@ -12,7 +12,7 @@ import (
 
 type blockedCommand struct {
 	List     blockedList     `cmd:"" default:"withargs" help:"List requests that the policy service denied, newest first."`
-	Resubmit blockedResubmit `cmd:"" help:"Submit a blocked request again. It runs once."`
+	Resubmit blockedResubmit `cmd:"" help:"Submit a blocked request again. The permission covers one run."`
 	Drop     blockedDrop     `cmd:"" help:"Drop a blocked request."`
 }
 

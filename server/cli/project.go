@@ -26,7 +26,7 @@ type projectCommand struct {
 	History     projectHistoryCommand     `cmd:"" help:"List the changes of a project, newest first."`
 	Overlays    projectOverlaysCommand    `cmd:"" help:"List the changes that runs propose, newest first."`
 	Diff        projectDiffCommand        `cmd:"" help:"Show a proposed change as a unified diff."`
-	Materialize projectMaterializeCommand `cmd:"" help:"Write a project with a proposed change to a folder, or read the changed folder back."`
+	Materialize projectMaterializeCommand `cmd:"" help:"Write a project, with a proposed change applied, to a folder, or read the changed folder back."`
 	Accept      projectAcceptCommand      `cmd:"" help:"Apply a proposed change: all of its files or some."`
 	Reject      projectRejectCommand      `cmd:"" help:"Reject a proposed change: all of its files or some."`
 	Delete      projectDeleteCommand      `cmd:"" help:"Delete a project with its history."`

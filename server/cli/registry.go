@@ -12,7 +12,7 @@ import (
 type registryCommand struct {
 	Search registrySearchCommand `cmd:"" help:"List or search the public registry."`
 	Copy   registryCopyCommand   `cmd:"" help:"Copy an agent from the registry into the workspace."`
-	List   registryListCommand   `cmd:"" help:"Add an agent of the workspace to the registry."`
+	List   registryListCommand   `cmd:"" help:"List an agent of the workspace in the registry, so that others can find it."`
 	Unlist registryUnlistCommand `cmd:"" help:"Remove an agent of the workspace from the registry."`
 }
 

@@ -22,7 +22,7 @@ const (
 	bodyDeadline = 30 * time.Second // maximum time in which a client must send its body
 )
 
-// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid
+// Body reads the JSON body of a request. The parameter most is its maximum size in bytes. Body returns nil if there is no body. The result is valid
 // UTF-8 and valid JSON, and is within the limits of nesting, values and digits. The memory of the body stays reserved
 // until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {

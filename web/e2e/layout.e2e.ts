@@ -416,7 +416,7 @@ test('on a phone a menu stays in the window, and its long words end in an ellips
 });
 
 test('a page has the way to the others in its header, and says which one it is', async () => {
-  const session = await signIn(browser, atelier, { width: 768, height: 800 });
+  const session = await signIn(browser, atelier, { width: 1000, height: 800 });
   const { page } = session;
   await page.goto('/studio/');
   const main = page.getByRole('navigation', { name: 'Main' });

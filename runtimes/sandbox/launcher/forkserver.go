@@ -108,7 +108,7 @@ func (f *forkServer) listen() error {
 			return fmt.Errorf("the fork server sent the invalid reply %q", message)
 		}
 		if !f.answered(id, int(pid), fds) {
-			return fmt.Errorf("the fork server replied to the unknown order %d with %d", id, pid)
+			return fmt.Errorf("the fork server sent a reply (%[2]d) to an order that does not exist (%[1]d)", id, pid)
 		}
 	}
 }

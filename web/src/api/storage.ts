@@ -1,5 +1,5 @@
-// Reads and writes the browser's storage. An older Studio, an extension or the user may have written its values, so
-// every value is validated on reading. If the storage is blocked or full, only the stored values are missing.
+// Reads and writes the browser's storage. An older Studio, an extension or the user may have written the stored values,
+// so every value is validated on reading. If the storage is blocked or full, the Studio works without stored values.
 import { isObject } from './json';
 
 export const local = (): Storage => localStorage;

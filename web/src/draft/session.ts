@@ -289,7 +289,7 @@ export class DraftSession {
     }
   }
 
-  /** Another person has saved. The session loads that draft, so that the user can choose. */
+  /** Another person has saved. The session loads that draft, so that the user can choose between the two drafts. */
   private async meet(): Promise<void> {
     try {
       const theirs = await this.world.load(this.view.id);

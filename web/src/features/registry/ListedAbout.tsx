@@ -40,7 +40,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   const asked = readListed(search).version ?? latestVersion;
   const section = useRef<HTMLElement>(null);
   const before = useRef(asked);
-  // While another selected version is loaded, this line says so.
+  // This line is shown while the newly selected version is loading.
   useEffect(() => {
     if (before.current !== asked) section.current?.scrollIntoView();
     before.current = asked;
