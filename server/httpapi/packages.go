@@ -121,7 +121,7 @@ func (a *API) searchPackages() {
 	type out struct{ Body FoundPackages }
 	add(a, endpoint{
 		id: "searchPackages", method: http.MethodGet, path: Base + "/packages/search", tag: "agents", summary: "Find packages by name",
-		about:    "Searches the package index of the workspace. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete. The list is complete.",
+		about:    "Searches the package index of the workspace. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete.",
 		refusals: []fault.Code{fault.InvalidInput, fault.IndexUnavailable, fault.RuntimeUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		found, err := a.Packages.Search(ctx, actor(ctx).Workspace, q.Language, q.Text)

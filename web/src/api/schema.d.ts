@@ -1429,7 +1429,7 @@ export interface paths {
     };
     /**
      * Find packages by name
-     * @description Searches the package index of the workspace. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete. The list is complete.
+     * @description Searches the package index of the workspace. npm registries find parts of names. Python indexes have no search, so a Python package is found only by its exact name. Returns at most 20 packages, the best match first. The list is complete.
      */
     get: operations['searchPackages'];
     put?: never;
