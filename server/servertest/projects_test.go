@@ -284,7 +284,7 @@ def main(input, ctx):
 		t.Fatal(err)
 	}
 	for n, want := range []string{
-		"at most 10 MiB", "a/file.txt is a file", "a is a folder", "not UTF-8", "surrogate", "not a regular expression", "repe", "not a regular expression", "did not change", "no folder nowhere",
+		"at most 10 MiB", "a/file.txt is a file", "a is a folder", "not UTF-8", "surrogate", "not a valid RE2 regular expression", "repe", "not a valid RE2 regular expression", "did not change", "no folder nowhere",
 		"no file nowhere", "path is missing", "at most 64 MiB in total",
 	} {
 		if n >= len(said) || !strings.Contains(said[n], want) {
@@ -523,7 +523,7 @@ func TestProject_ImportBundle(t *testing.T) {
 	s := servertest.New(t)
 	fixtures := filepath.Join(servertest.Root(t), "registry", "gitbundle", "testdata")
 	code, _, faults := command(t, s, "", "project", "import", "shop", filepath.Join(fixtures, "shop.bundle"))
-	if code != 0 || !strings.Contains(faults, "left out link") || !strings.Contains(faults, "imported 3 files") {
+	if code != 0 || !strings.Contains(faults, "skipped link") || !strings.Contains(faults, "imported 3 files") {
 		t.Fatal(code, faults)
 	}
 	if text := fileOf(t, s, "shop", "README.md"); text != "# Shop\n\nSells.\n" {

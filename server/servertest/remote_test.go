@@ -94,7 +94,7 @@ func TestRemote_PublishedAgent_RunsElsewhere(t *testing.T) {
 		"no tool":       {agent(`{"url":"https://a.example","protocol":"mcp"}`, address), "/files/remote.json", "tool"},
 		"tool":          {agent(`{"url":"https://a.example","protocol":"openapi","tool":"x"}`, address), "/files/remote.json", "mcp"},
 		"password":      {agent(`{"url":"https://a:b@a.example","protocol":"openapi"}`, address), "/files/remote.json", "secret"},
-		"itself":        {agent(`{"url":"https://a.example","protocol":"atelier","runtime":"remote"}`, address), "/files/remote.json", "another runtime"},
+		"itself":        {agent(`{"url":"https://a.example","protocol":"atelier","runtime":"remote"}`, address), "/files/remote.json", "other than remote"},
 		"idempotent":    {agent(`{"url":"https://a.example","protocol":"atelier","idempotent":true}`, address), "/files/remote.json", "Atelier servers are always idempotent"},
 		"not granted":   {agent(whole), "/capabilities/hosts", address},
 		"above ceiling": {agent(`{"url":"https://a.example","protocol":"openapi"}`, "a.example:443"), "/capabilities/hosts/0", "--egress-hosts"},
