@@ -57,7 +57,7 @@ func TestFetch(t *testing.T) {
 
 		`{"url":"ftp://x/"}`:                                "http:// or https://",
 		`{"url":"/x"}`:                                      "http:// or https://",
-		`{"url":"http://"}`:                                 "name a host",
+		`{"url":"http://"}`:                                 "contain a host",
 		`{"url":"http://a b/"}`:                             "http:// or https://",
 		`{"url":"http://u:p@x/"}`:                           "user name",
 		`{"url":"URL","redirect":"x"}`:                      "redirect must be",

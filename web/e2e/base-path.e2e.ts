@@ -68,7 +68,7 @@ test('everything works under a base path, without requests outside it', async ()
 
   const guest = await openSession(browser, { ...atelier, url: proxy.url });
   await guest.page.goto(link);
-  await guest.page.getByText('You are invited to the workspace').waitFor();
+  await guest.page.getByText('invites you to the workspace').waitFor();
   await guest.close();
   expect(proxy.outside).toEqual([]);
 });

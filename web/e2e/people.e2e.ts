@@ -82,7 +82,7 @@ describe('people', () => {
       const { page } = session;
       const studio = new Studio(page);
       await page.goto(link);
-      await page.getByText('You are invited to the workspace').waitFor();
+      await page.getByText('invites you to the workspace').waitFor();
       expect(page.url()).not.toContain('ati_');
       await page.getByLabel('Sign-in name').fill(name);
       await page.getByLabel('Your name').fill(`Grace ${theme}`);
