@@ -227,7 +227,7 @@ func TestCodeMode_TooDeep_TypedError(t *testing.T) {
 	if run := s.Execute(t, "c", "1.0.0", map[string]string{"text": "x"}); !run.Success {
 		t.Errorf("three below: %+v", run.Error)
 	}
-	if run := s.Execute(t, "d", "1.0.0", map[string]string{"text": "x"}); run.Success || !strings.Contains(run.Error.Message, "in a row") {
+	if run := s.Execute(t, "d", "1.0.0", map[string]string{"text": "x"}); run.Success || !strings.Contains(run.Error.Message, "at most 3 agents") {
 		t.Errorf("four below: %+v", run.Error)
 	}
 }

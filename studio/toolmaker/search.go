@@ -147,7 +147,7 @@ func (s *Service) compare(w wanted, o option, likeness float64) *match {
 	m.tool.Reason = fmt.Sprintf("Name, description and schema contain %d of %d words of the task: %s.", len(hits), len(w.words), strings.Join(hits, ", "))
 	if likeness > 0 && likeness >= s.Likeness && (m.share < fits || likeness > m.share) {
 		m.share = likeness
-		m.tool.Reason = fmt.Sprintf("The model %s rates name, description and schema as similar to the task: similarity %.2f.", s.Meaning.Embedding(), likeness)
+		m.tool.Reason = fmt.Sprintf("Name, description and schema are similar to the task by the model %s: similarity %.2f.", s.Meaning.Embedding(), likeness)
 	} else if m.share < fits {
 		return nil
 	}
