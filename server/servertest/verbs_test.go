@@ -27,7 +27,7 @@ func TestAgentCommands(t *testing.T) {
 		{args: "pins put flow/2 absent@1.0.0", code: 3, stderr: "<references> number 1"},
 		{args: "pins of weather", stdout: "Morning"},
 		{args: "pins by flow/1", stdout: "weather@1.0.0"},
-		{args: "deprecate weather", code: 2, stderr: "name a version"},
+		{args: "deprecate weather", code: 2, stderr: "contain a version"},
 		{args: "deprecate weather@1.0.0 --undo --reason x", code: 2, stderr: "--undo"},
 		{args: "deprecate weather@1.0.0 --reason Old", stdout: "flow/1", stderr: "use weather@1.0.1\nstill used by:\n"},
 		{args: "deprecate weather@1.0.0 --undo", stderr: "no longer deprecated"},
