@@ -2813,7 +2813,7 @@ export interface paths {
     };
     /**
      * List installed skills, with origin and digest
-     * @description The field skills lists skills with a version, and drafts lists drafts that wait for promotion. Both lists are complete.
+     * @description The field skills lists skills with a version, and the field drafts lists drafts that wait for promotion. The list is complete.
      */
     get: operations['listInstalledSkills'];
     put?: never;
