@@ -70,5 +70,6 @@ type IdempotencyKey struct {
 	Body      []byte
 	Made      Made // zero if the request has not created a resource
 	ExpiresAt time.Time
-	Ended     bool // the server that reserved the key has ended; only FindKey sets it
+	Server    string // the server that reserved the key
+	Ended     bool   // that server has ended; only FindKey sets it
 }

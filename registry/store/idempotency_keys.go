@@ -240,7 +240,7 @@ type keyRow struct {
 func (row keyRow) idempotencyKey() *registry.IdempotencyKey {
 	k := &registry.IdempotencyKey{
 		Workspace: row.WorkspaceID, Owner: row.Owner, Key: row.Key, BodyHash: row.BodyHash, Status: row.Status, ExpiresAt: row.ExpiresAt.UTC(),
-		Made: registry.Made{Kind: registry.MadeKind(row.MadeKind), ID: row.MadeID}, Ended: row.Ended,
+		Made: registry.Made{Kind: registry.MadeKind(row.MadeKind), ID: row.MadeID}, Server: row.ServerID, Ended: row.Ended,
 	}
 	if row.Status != 0 {
 		k.Body = append([]byte{}, row.Body...)

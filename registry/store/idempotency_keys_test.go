@@ -22,7 +22,7 @@ func reserve(t *testing.T, s *store.Store, k registry.IdempotencyKey) *registry.
 		t.Fatal(err)
 	}
 	if existing != nil {
-		existing.Ended = false // TestReserveRun tests it
+		existing.Server, existing.Ended = "", false // TestReserveRun tests them
 	}
 	return existing
 }
@@ -261,6 +261,13 @@ func TestReserveRun(t *testing.T) {
 		settle(t, s) // as after a restart
 		if existing, err = s.FindKey(t.Context(), "o", "k"); err != nil || existing == nil || !existing.Ended {
 			t.Errorf("after the end of the server: %+v, %v", existing, err)
+		}
+		if err := s.ReserveRun(t.Context(), existing.Made.ID, k); !errors.Is(err, registry.ErrKeyReserved) { // another server may have recorded the run
+			t.Errorf("the same run in another epoch: %v", err)
+		}
+		k.Key = "a\u0007"
+		if err := s.ReserveRun(t.Context(), "run", k); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("a key with a control character: %v", err)
 		}
 	})
 }

@@ -30,8 +30,12 @@ func (s *Store) BeginRun(ctx context.Context, run registry.Run) error {
 }
 
 // ReserveRun stores a key together with the ID of a run that is not recorded yet, so that no other request with the key
-// can run. Errors: registry.ErrKeyReserved.
+// can run. A server may repeat the call for the same run until its epoch ends; afterwards another server may have
+// recorded the run as interrupted. Errors: registry.ErrKeyReserved; InvalidInput for a key that FindKey would reject.
 func (s *Store) ReserveRun(_ context.Context, runID string, k registry.IdempotencyKey) error {
+	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
+		return err
+	}
 	k.Made = registry.Made{Kind: registry.MadeRun, ID: runID}
 	reserved, err := s.reserve(k)
 	if err == nil && !reserved {

@@ -99,7 +99,7 @@ func texts(d dialect) map[string]string {
 	}
 	for _, n := range runChunks {
 		text[reserveKeys+strconv.Itoa(n)] = insert(d, "idempotency_keys", keyColumns, n) + " ON CONFLICT (owner, key) DO UPDATE SET " + excluded(keyColumns[2:]) +
-			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id" // the second condition allows storing the same run again
+			", body = NULL WHERE idempotency_keys.expires_at <= " + d.place(n*len(keyColumns)+1) + " OR idempotency_keys.made_id = excluded.made_id AND idempotency_keys.server_id = excluded.server_id AND idempotency_keys.epoch = excluded.epoch" // the second condition allows its server to store the same run again
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"

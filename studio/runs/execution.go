@@ -203,9 +203,9 @@ func (l *execution) perform() (outcome runtimes.Outcome, err error) {
 // time the consumer waits too, because an error would be the final answer to the request.
 const kafkaPatience = time.Minute
 
-// beginKeyed stores the run's ID with its idempotency key, and for a key of the HTTP API also the run. If the connection fails, the transaction may still have been
-// committed. A repetition of the request would then find a run that nobody executes. So the run of a Kafka request is
-// recorded again, for at most kafkaPatience.
+// beginKeyed stores the run's ID with its idempotency key, and for a key of the HTTP API also the run. If the connection
+// fails, the transaction may still have been committed. So for a Kafka request the key is stored again, for at most
+// kafkaPatience. If that fails too, a repeated request finds a run without a record and reports it as interrupted.
 func (l *execution) beginKeyed(ctx context.Context, req Request) error {
 	began := time.Now()
 	for {

@@ -31,13 +31,14 @@ func (f *found) ReserveRun(context.Context, string, registry.IdempotencyKey) err
 }
 
 // A repeated request waits while its run has no record, and is executed if the key is free then. If the run was deleted
-// before its key, the error names the run. If its server has ended, the run is recorded as interrupted.
+// before its key, the error names the run. If its server has ended or gave up the run, the run is recorded as
+// interrupted.
 func TestOnce_RunWithoutRecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
 	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(24 * time.Hour)}
 	unrecorded := key
-	unrecorded.Made = registry.Made{Kind: registry.MadeRun, ID: "gone"}
+	unrecorded.Made, unrecorded.Server = registry.Made{Kind: registry.MadeRun, ID: "gone"}, "another"
 	run, err := k.Once(t.Context(), k.actor, &found{&unrecorded, &unrecorded}, key, program("output 1"))
 	if err != nil || run.Status != registry.Succeeded {
 		t.Errorf("while the run has no record: %s, %v", run.Status, err)
@@ -47,12 +48,34 @@ func TestOnce_RunWithoutRecord(t *testing.T) {
 	if _, err := k.Once(t.Context(), k.actor, &found{&deleted}, key, program("output 1")); !fault.Is(err, fault.Conflict) {
 		t.Errorf("after a deleted run: %v", err)
 	}
-	ended.Ended = true
-	for range 2 {
-		run, err = k.Once(t.Context(), k.actor, &found{&ended, &ended}, key, program("output 1"))
-		if err != nil || run.ID != "gone" || run.Status != registry.StatusInterrupted {
-			t.Errorf("after the end of its server: %s %s, %v", run.ID, run.Status, err)
+	ended.Ended, ended.Made.ID = true, "ended"
+	own, old := unrecorded, unrecorded
+	own.Server, own.Made.ID = "", "own" // the server of the test
+	old.ExpiresAt, old.Made.ID = key.ExpiresAt.Add(-10*time.Minute), "old"
+	for _, left := range []registry.IdempotencyKey{ended, own, old, ended} {
+		run, err = k.Once(t.Context(), k.actor, &found{&left, &left}, key, program("output 1"))
+		if err != nil || run.ID != left.Made.ID || run.Status != registry.StatusInterrupted {
+			t.Errorf("a run that was given up: %s %s, %v", run.ID, run.Status, err)
 		}
+	}
+}
+
+// unread is a database that does not answer.
+type unread struct{ runs.Keys }
+
+func (unread) FindKey(context.Context, string, string) (*registry.IdempotencyKey, error) {
+	return nil, fault.New(fault.StorageUnavailable, "The database does not answer.")
+}
+
+// A refusal is final only if the key shows that the first request did not run.
+func TestOnce_RefusedAndKeyNotRead_NotFinal(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	refused := program("output 1")
+	refused.Input = json.RawMessage("not JSON")
+	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+	if _, err := k.Once(t.Context(), k.actor, unread{k.store}, key, refused); !fault.Is(err, fault.StorageUnavailable) {
+		t.Errorf("got %v", err)
 	}
 }
 

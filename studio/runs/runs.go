@@ -234,7 +234,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
-	if req.Key != nil || req.once != nil { // Record the run now: a repeated request must find it, even after a crash.
+	if req.Key != nil || req.once != nil { // Store the key now: a repeated request must find the run, even after a crash.
 		if err := l.beginKeyed(ctx, req); err != nil {
 			l.abandon()
 			s.leave(l)
