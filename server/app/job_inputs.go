@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"path"
@@ -51,8 +52,16 @@ func (a *App) inputs() *jobInputs {
 // Lend implements bacalhau.Depot. Errors: StorageUnavailable, RuntimeUnavailable.
 func (d *jobInputs) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
 	address, err := d.S3.Lend(ctx, name, content, during)
-	if err != nil || answersHead(ctx, address) {
-		return address, err
+	if err != nil {
+		return "", err
+	}
+	answers, err := answersHead(ctx, address)
+	if answers {
+		return address, nil
+	}
+	if err != nil {
+		_ = d.TakeBack(context.WithoutCancel(ctx), name)
+		return "", &fault.Error{Code: fault.StorageUnavailable, Message: "The S3 server does not answer, so nodes cannot download the input of the job. Try again later.", Err: err}
 	}
 	err = fault.New(fault.RuntimeUnavailable, "The input is too large for a job, and nodes cannot download it from the bucket: the S3 server refuses HEAD at an address that is signed for GET. Set --public-url to an address of this server that nodes can reach.")
 	if d.public != "" {
@@ -64,16 +73,23 @@ func (d *jobInputs) Lend(ctx context.Context, name string, content []byte, durin
 	return "", err
 }
 
-// answersHead reports whether a node can request the size of the object at an address.
-func answersHead(ctx context.Context, address string) bool {
+// answersHead reports whether a node can request the size of the object at an address. A refusal by the S3 server is no
+// error.
+func answersHead(ctx context.Context, address string) (bool, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
-		return false
+		return false, err
 	}
 	answer, err := http.DefaultClient.Do(r)
-	return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK && answer.ContentLength >= 0
+	if err != nil {
+		return false, err
+	}
+	if answer.StatusCode/100 == 5 {
+		err = errors.New("HEAD is answered with " + answer.Status)
+	}
+	return answer.StatusCode == http.StatusOK && answer.ContentLength >= 0, errors.Join(err, answer.Body.Close())
 }
 
 // address returns the address of an object at this server. A node names the file by the end of the address.

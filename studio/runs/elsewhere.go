@@ -32,7 +32,7 @@ const (
 )
 
 // elsewhere reports whether another server executes a run that is not live here. If that server stops, its lease
-// expires and the records of its runs become interrupted; then the result is false.
+// expires and the records of its runs become interrupted, except for those with a remote job.
 func (s *Service) elsewhere(run registry.Run) bool {
 	return s.Others != nil && unfinished(run) && run.Server != s.Server
 }
@@ -63,6 +63,11 @@ func (s *Service) cancelElsewhere(ctx context.Context, actor registry.Actor, id 
 		case err != nil:
 			return registry.Run{}, err
 		case s.elsewhere(run):
+			if s.continues(ctx, id) { // if its server has stopped, any server may end the run, also one without its runtime
+				if cancelled, err := s.cancelContinued(ctx, actor, id); !fault.Is(err, fault.Conflict) {
+					return cancelled, err
+				}
+			}
 		case unfinished(run): // The other server has stopped, and this server continues the run.
 			return s.Cancel(ctx, actor, id)
 		case run.Status == registry.StatusCancelled || run.Status == registry.StatusInterrupted:

@@ -53,7 +53,7 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 	}
 	request, err := json.Marshal(l.request)
 	if err == nil {
-		err = l.recordForOthers(ctx)
+		err = l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot())) // a job that belongs to no run would be removed
 	}
 	if err == nil {
 		err = l.service.RemoteJobs.KeepRemoteJob(ctx, registry.RemoteJob{RunID: l.job.RunID, Workspace: l.job.Workspace, Handle: handle, Request: request})
@@ -63,15 +63,6 @@ func (h host) StoreJob(ctx context.Context, handle string) {
 		return
 	}
 	l.attached.Store(true)
-}
-
-// recordForOthers stores the run before its remote job is stored, because another server would remove a job that
-// belongs to no run.
-func (l *execution) recordForOthers(ctx context.Context) error {
-	if l.service.Others == nil {
-		return nil
-	}
-	return l.service.Journal.BeginRun(registry.WithoutKey(ctx), l.recordOf(l.snapshot()))
 }
 
 // detached reports whether the run ended here only because this server stops, while its remote job continues.
@@ -105,6 +96,10 @@ func (l *execution) forget(ctx context.Context) error {
 	}
 	return err
 }
+
+// leftFor is the time, in addition to the longest time limit, after which a run at a remote service is ended although only
+// another server may have its runtime. Otherwise the run would never end if no server has it any more.
+const leftFor = time.Hour
 
 // Reattach continues runs with remote jobs that an earlier process or another server has left. It tries again while the
 // database does not answer or the queue is full.
@@ -150,7 +145,9 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 		return err
 	}
 	if s.Others != nil && (!s.Router.Has(run.Runtime) || s.Routing.Lacks(run.Runtime) != "") {
-		return nil // a server with this runtime continues the run
+		if !run.Runtime.Remote() || s.Now().Sub(run.CreatedAt) < s.Ceilings.Timeout()+leftFor {
+			return nil // a server with this runtime continues the run
+		}
 	}
 	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
 		return err
