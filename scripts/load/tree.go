@@ -45,7 +45,7 @@ func family(pid int) Tree {
 // Watch measures the CPU time of this process and its descendants until the returned function is called. It reads the
 // times twice per second. A browser exits without waiting for its child processes, and then their CPU time is lost.
 func Watch() func() time.Duration {
-	stop, told := make(chan struct{}), make(chan time.Duration)
+	stop, measured := make(chan struct{}), make(chan time.Duration)
 	go func() {
 		var spent time.Duration
 		last := family(os.Getpid()).CPU
@@ -62,14 +62,14 @@ func Watch() func() time.Duration {
 				look()
 			case <-stop:
 				look()
-				told <- spent
+				measured <- spent
 				return
 			}
 		}
 	}()
 	return func() time.Duration {
 		close(stop)
-		return <-told
+		return <-measured
 	}
 }
 

@@ -52,7 +52,7 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		case errors.Is(err, fs.ErrNotExist) && own && len(sealed) == 0:
 			return freshKeys(path)
 		case errors.Is(err, fs.ErrNotExist) && own:
-			return keys, fmt.Errorf("the database contains %s, but the key file %s does not exist; restore it from your backup, or set --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
+			return keys, fmt.Errorf("the database contains %s, but the key file %s does not exist; restore it from your backup, or set --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", described(sealed), path)
 		case errors.Is(err, fs.ErrNotExist):
 			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %s does not exist; restore it from your backup, or for a new server create one with: (umask 077; openssl rand -base64 32 > %s)", path, path)
 		case err != nil:
@@ -72,7 +72,7 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		}
 	}
 	if len(unread) > 0 {
-		return keys, fmt.Errorf("%s does not contain the key of %s; add the key that encrypted them after the existing key", from, told(unread))
+		return keys, fmt.Errorf("%s does not contain the key of %s; add the key that encrypted them after the existing key", from, described(unread))
 	}
 	return keys, nil
 }
@@ -95,8 +95,8 @@ func freshKeys(path string) (vault.Keys, error) {
 	return keys, nil
 }
 
-// told describes the total number of secrets and the IDs of their keys. It is used in error messages.
-func told(sealed map[string]int) string {
+// described describes the total number of secrets and the IDs of their keys. It is used in error messages.
+func described(sealed map[string]int) string {
 	total, ids := 0, []string{}
 	for id, count := range sealed {
 		total += count

@@ -131,12 +131,12 @@ func greet(ctx context.Context, a *app.App, version string, address net.Addr) (g
 // warnings returns the warning that is printed at every start. It names the risk that the operator has accepted, or the
 // reason why no program can run.
 func warnings(level sandbox.Level) string {
-	told := level.Weak()
+	named := level.Weak()
 	if level.Level == sandbox.LevelNone {
-		told = level.Lacks[:min(1, len(level.Lacks))]
+		named = level.Lacks[:min(1, len(level.Lacks))]
 	}
 	text := ""
-	for _, lack := range told {
+	for _, lack := range named {
 		text += "\nWARNING: " + lines(lack.Effect+" "+lack.Remedy) + "\n"
 	}
 	return text

@@ -225,6 +225,11 @@ func curlOf(op *huma.Operation, path, example string) string {
 	if op.Security == nil || len(op.Security) > 0 {
 		text.WriteString(" \\\n  -H \"Authorization: Bearer $ATELIER_TOKEN\"")
 	}
+	for _, parameter := range op.Parameters {
+		if parameter.In == "header" && parameter.Required {
+			text.WriteString(" \\\n  -H '" + parameter.Name + ": " + strings.ToUpper(strings.ReplaceAll(parameter.Name, "-", "_")) + "'")
+		}
+	}
 	if op.RequestBody == nil {
 		return text.String()
 	}

@@ -65,7 +65,7 @@ const refresh = time.Hour
 
 // Lock returns the exact packages for the package list of a draft. The agent "" means an inline program. Each list is
 // resolved only once.
-func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (runtimes.Lock, error) {
+func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec registry.Spec, report func(Step)) (runtimes.Lock, error) {
 	named, list, err := s.read(spec)
 	if err != nil {
 		return runtimes.Lock{}, err
@@ -86,7 +86,7 @@ func (s *Service) Lock(ctx context.Context, workspace, agentID string, spec regi
 		}
 		return known.Lock, err
 	}
-	told(Step{Message: "resolving packages"})
+	report(Step{Message: "resolving packages"})
 	return s.resolve(ctx, workspace, agentID, list, named)
 }
 
@@ -184,7 +184,7 @@ func (s *Service) alone(ctx context.Context, key string) (done func(), err error
 }
 
 // Install returns the installed packages of a lock. The caller must call release when the run has ended.
-func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.Lock, told func(Step)) (found runtimes.Installed, release func(), err error) {
+func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.Lock, report func(Step)) (found runtimes.Installed, release func(), err error) {
 	if err := s.allowed(workspace, lock); err != nil {
 		return found, func() {}, faultOf(err, packages.Declaration{})
 	}
@@ -193,7 +193,7 @@ func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.L
 		if p.Done > 0 {
 			message = fmt.Sprintf("%s %d of %d packages", p.Step, p.Done, p.Total)
 		}
-		told(Step{Message: message, Done: p.Done, Total: p.Total})
+		report(Step{Message: message, Done: p.Done, Total: p.Total})
 	})
 	if err != nil {
 		return found, release, faultOf(err, packages.Declaration{})
@@ -203,14 +203,14 @@ func (s *Service) Install(ctx context.Context, workspace string, lock runtimes.L
 
 // Provide installs the packages of a program. For a version these are the locked packages; for a draft they are the
 // packages to which its list resolves.
-func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec registry.Spec, told func(Step)) (found runtimes.Installed, release func(), err error) {
+func (s *Service) Provide(ctx context.Context, workspace, agentID string, spec registry.Spec, report func(Step)) (found runtimes.Installed, release func(), err error) {
 	var lock runtimes.Lock
 	if spec.Lock != nil {
 		lock = *spec.Lock
-	} else if lock, err = s.Lock(ctx, workspace, agentID, spec, told); err != nil {
+	} else if lock, err = s.Lock(ctx, workspace, agentID, spec, report); err != nil {
 		return found, func() {}, err
 	}
-	return s.Install(ctx, workspace, lock, told)
+	return s.Install(ctx, workspace, lock, report)
 }
 
 // faultOf returns an error about a problem with packages, with the position of the list entry that causes it.

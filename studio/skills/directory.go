@@ -167,7 +167,7 @@ func (s *Service) settle(folder string, p *Trouble) {
 
 // complain logs the problems of a folder with file and line. It also returns them.
 func (s *Service) complain(ctx context.Context, folder string, err error) *Trouble {
-	f := told(err)
+	f := faultOf(err)
 	p := &Trouble{Folder: folder, Message: f.Message, Details: []fault.Detail{}, At: s.Now()}
 	for _, d := range f.Details {
 		d.File = path.Join(folder, d.File)

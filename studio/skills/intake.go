@@ -21,7 +21,7 @@ const (
 type intake struct {
 	service *Service
 	origin  registry.SkillOrigin
-	told    func(folder string, err error)
+	report  func(folder string, err error)
 
 	skills  map[string]registry.Skill // installed skills, by the key of the skill's name
 	latest  map[string]registry.Version
@@ -35,8 +35,8 @@ type arrival struct {
 	skill  folders.Skill
 }
 
-func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, told func(folder string, err error)) *intake {
-	in := &intake{service: s, origin: origin, told: told, skills: map[string]registry.Skill{}}
+func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, report func(folder string, err error)) *intake {
+	in := &intake{service: s, origin: origin, report: report, skills: map[string]registry.Skill{}}
 	known, err := s.Store.Skills(ctx, systemActor().Workspace)
 	if err == nil {
 		in.latest, err = s.Store.LatestOfSkills(ctx, systemActor().Workspace)
@@ -57,7 +57,7 @@ func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err erro
 		sk, err = read(folder, name)
 	}
 	if err != nil || in.holds(sk) {
-		in.told(name, err)
+		in.report(name, err)
 		return
 	}
 	size := 0
@@ -93,7 +93,7 @@ func (in *intake) take(ctx context.Context) {
 	}
 	for n, seen := range in.service.Agents.Inspect(ctx, systemActor(), programs...) {
 		a := in.waiting[n]
-		in.told(a.folder, in.service.enter(ctx, a.skill, a.folder, in.origin, &seen))
+		in.report(a.folder, in.service.enter(ctx, a.skill, a.folder, in.origin, &seen))
 	}
 	in.waiting, in.bytes = nil, 0
 }

@@ -139,10 +139,10 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 		return nil, err
 	}
 	problems := s.problemsOf(actor)
-	entries, told := []Entry{}, map[string]bool{}
+	entries, listed := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
-			told[registry.NameKey(skill.Name)] = true // The problems of an uninstalled skill are not listed.
+			listed[registry.NameKey(skill.Name)] = true // The problems of an uninstalled skill are not listed.
 			continue
 		}
 		entry := s.entry(skill, problems)
@@ -154,11 +154,11 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 		} else if err != nil {
 			return nil, err
 		}
-		told[registry.NameKey(skill.Name)] = true
+		listed[registry.NameKey(skill.Name)] = true
 		entries = append(entries, entry)
 	}
 	for _, key := range slices.Sorted(maps.Keys(problems)) {
-		if problem := problems[key]; !told[key] {
+		if problem := problems[key]; !listed[key] {
 			entries = append(entries, Entry{Skill: registry.Skill{Name: base(problem.Folder), Origin: registry.FolderSkill, Tags: []string{}}, Problem: problem})
 		}
 	}
@@ -267,8 +267,8 @@ func (s *Service) allProblems(actor registry.Actor) []*Trouble {
 	return sortedProblems(s.problems)
 }
 
-// told converts an error to a fault that may be stored and shown.
-func told(err error) *fault.Error {
+// faultOf converts an error to a fault that may be stored and shown.
+func faultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code != fault.Internal {
 		return f

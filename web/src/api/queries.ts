@@ -217,11 +217,17 @@ export function useAgent(name: string, version: string | undefined) {
 }
 /** Reads the current state of the agent without its draft: usage, listing, origin and versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
-/** Reads whether the draft differs from the latest version. If it does not, each save of the draft reads this again. */
+/** How old the answer that the draft differs must be, in milliseconds, before a save of the draft reads it again. */
+const differsFor = 5_000;
+/** Reads whether the draft differs from the latest version. A save of the draft reads it again, unless it just differed. */
 export function useUnpublished(name: string, latest: string, saved: boolean, enabled: boolean): boolean | undefined {
   const queryKey = [...keys.diffs(name), 'changed', latest];
   useEffect(() => {
-    if (saved) void queryClient.invalidateQueries({ queryKey, predicate: ({ state }) => state.data === false });
+    if (saved)
+      void queryClient.invalidateQueries({
+        queryKey,
+        predicate: ({ state }) => state.data === false || Date.now() - state.dataUpdatedAt > differsFor,
+      });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key is of the name and the version
   }, [name, latest, saved]);
   return useQuery({

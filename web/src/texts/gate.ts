@@ -33,7 +33,7 @@ export const rulesPage = {
   stopsPublishing: 'stops publishing; published versions still run',
   stopsAll: 'stops publishing and stops runs',
   isShown: 'is shown, and nothing waits',
-  starts: 'starts at once',
+  starts: 'starts at once, unless the server requires an approval',
   waits: 'waits for an approver',
   verdicts: 'Verdicts',
   approvals: 'Approvals',
