@@ -184,7 +184,7 @@ describe('an agent', () => {
     await page.getByRole('heading', { level: 1, name: 'forecast' }).waitFor();
     const main = page.getByRole('main');
     await main.getByText('Says tomorrow’s weather of a city.').waitFor();
-    await main.getByText('Listed by default, this workspace').waitFor();
+    await main.getByText('Listed by Default (this workspace)').waitFor();
     const input = page.getByRole('region', { name: 'Input' }).getByRole('row');
     expect(await input.nth(1).getByRole('cell').allTextContents()).toEqual(['city', 'stringWhere', 'required', '']);
     expect(await input.nth(2).getByRole('cell').allTextContents()).toEqual(['days', 'integer', 'optional', '3']);

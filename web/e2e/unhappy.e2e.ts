@@ -166,7 +166,7 @@ describe('without a network', () => {
     { at: 'account', part: 'me/sessions', what: 'sessions', shown: /^This browser/ },
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
     { at: 'usage', part: 'quotas', what: 'quotas', shown: /^Resets / },
-    { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
+    { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /^You are here$/ },
   ])(
     'what the page of $at could not load of $part comes when it is asked again, and the keys go on there',
     async (one) => {

@@ -37,7 +37,7 @@ describe('workspaces', () => {
       const table = page.getByRole('table', { name: 'Workspaces' });
       const rows = table.getByRole('row').filter({ has: page.getByRole('cell') });
       const row = rows.filter({ hasText: name });
-      await rows.getByText('where you are now').waitFor();
+      await rows.getByText('You are here').waitFor();
       expect(await page.getByRole('button', { name: /^Close / }).count()).toBe((await rows.count()) - 1);
 
       await page.getByRole('button', { name: 'New workspace…' }).click();
@@ -57,7 +57,7 @@ describe('workspaces', () => {
       await dialog.getByLabel('Title').fill(title);
       await dialog.getByRole('button', { name: 'Create workspace' }).click();
       await dialog.waitFor({ state: 'detached' });
-      await row.getByText('administrator', { exact: true }).waitFor();
+      await row.getByText('Administrator', { exact: true }).waitFor();
       expect(await violations(page)).toEqual([]);
 
       const allow = await refuse(page, '**/api/v1/quotas/*');

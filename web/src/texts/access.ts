@@ -13,8 +13,7 @@ export const accountPage = {
     'You are signed in with a token, which has no password. Revoking it on the Tokens page ends its sessions.',
   passwordLead: 'With a password you sign in without a link or a token.',
   passwordIsChanged: 'Password changed',
-  currentPassword: 'Current password',
-  presentPasswordHint: 'Leave it empty if you have none yet.',
+  currentPassword: 'Current password, if you have one',
   newPassword: 'New password',
   newPasswordHint: 'At least 12 characters. Your other sessions are signed out.',
   changeThePassword: 'Change password',
@@ -56,7 +55,7 @@ export const invitationPage = {
 
 export const invitations = {
   invitations: 'Invitations',
-  lead: 'Each link makes one person a member. It works once, within a week.',
+  lead: 'Each link makes one person a member. It works once, within a week. If a link is lost, withdraw it and create another.',
   theInvitations: 'the invitations',
   notLoaded: (reason: string) => `The invitations could not be loaded. ${reason}`,
   noneIsOpen: 'No open invitations.',
@@ -138,6 +137,13 @@ export const newTokenDialog = {
 
 export const peoplePage = {
   pageTitle: 'People · Atelier',
+};
+
+export const roleNames = {
+  viewer: 'Viewer',
+  developer: 'Developer',
+  approver: 'Approver',
+  administrator: 'Administrator',
 };
 
 export const roles = {

@@ -12,9 +12,10 @@ export const packagesPage = {
   notLoaded: (reason: string) => `The installed packages could not be loaded. ${reason}`,
   noneYet: 'No package is installed.',
   nameThem: (field: ReactNode, example: ReactNode) =>
-    rich`Name packages in the section ${field} of an agent, one a line, such as ${example}.`,
+    rich`Name packages in the section ${field} of an agent, one per line, such as ${example}.`,
   runIt: 'Run the agent. The first run installs the packages and shows the progress; later runs start at once.',
   seeThem: 'This page then shows their versions, sizes and licences, and which versions of agents use them.',
+  openAgents: 'Open the agents',
   field: 'Packages',
   installing: {
     waiting: 'Waiting for another installation',

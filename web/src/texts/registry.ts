@@ -74,14 +74,14 @@ export const listedPage = {
   showTheLatest: 'Show the latest version',
   openInTheEditor: 'Open in the editor',
   copyToMyWorkspace: 'Copy to my workspace…',
-  by: (publisher: string, own: boolean, usageCount: number) =>
-    `Listed by ${publisher}${own ? ', this workspace' : ''} · ${runs(usageCount)}`,
+  by: (publisher: ReactNode, own: boolean, usageCount: number) =>
+    rich`Listed by ${publisher}${own ? ' (this workspace)' : ''} · ${runs(usageCount)}`,
   tags: 'Tags',
   version: 'Version',
   option: (version: string, latest: boolean, deprecated: boolean) =>
     `${version}${latest ? ' · latest' : ''}${deprecated ? ' · deprecated' : ''}`,
   published: (when: string, language: string, runtime: string) =>
-    `Published ${when} · ${language} · runs in ${runtime}`,
+    `Published ${when} · ${language} · runtime ${runtime}`,
   isDeprecated: (version: string, reason: string) =>
     `${version} is deprecated. ${reason === '' ? 'No reason was given.' : reason}`,
   use: (successor: ReactNode) => rich`Use ${successor}.`,

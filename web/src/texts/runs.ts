@@ -95,10 +95,13 @@ export const runsPage = {
   none: 'No run matches these filters.',
   showAll: 'Show all',
   noneYet: 'No runs yet.',
-  runOne: 'Open an agent and press Run. Every run is kept here with its input, result, duration and errors.',
-  callOne: (command: ReactNode) => rich`Call a published version over HTTP, or with ${command}.`,
-  connectOne: 'Connect a model: “Connect a client” in the menu of an agent offers its version as a tool over MCP.',
-  openAgents: 'Open the agents',
+  runOne:
+    'Open an agent or a sample, and press Run. Every run is kept here with its input, result, duration and errors.',
+  callOne: (command: ReactNode) =>
+    rich`Publish a version of the agent. Programs call it over HTTP, or with ${command}.`,
+  connectOne:
+    'Models can call the version too: “Connect a client” in the menu of the agent offers it as a tool over MCP.',
+  openAgents: 'Open agents and samples',
   agent: 'Agent',
   anyAgent: 'Any agent',
   input: 'Input',

@@ -9,13 +9,12 @@ export const skillsPage = {
   version: 'Version',
   source: 'Source',
   actions: 'Actions',
-  lead: (execute: ReactNode, run: ReactNode) =>
-    rich`A skill is an agent whose code is in a folder on this server. When a file in the folder changes, the server publishes a new version. Programs call a skill by its name, with ${execute} or ${run}.`,
+  lead: 'A skill is an agent whose code is in a folder on this server. When a file in the folder changes, the server publishes a new version. Programs call a skill by its name.',
   watched: (directory: ReactNode) => rich`Folder of the skills: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   noneYet: 'No skills yet',
-  makeAFolder: 'Make a folder with settings, schemas and a program. These commands make one:',
+  makeAFolder: 'Make a folder with settings, schemas and a program, for example:',
   copyCommands: 'Copy',
   copyTheCommands: 'Copy the commands that make a skill',
   exampleCommands: 'Commands that make a skill',
@@ -41,8 +40,8 @@ handler: handler.greet
 END
 `,
   putItThere: (directory: ReactNode, command: ReactNode) =>
-    rich`A folder in ${directory} becomes a version at once and is listed here. One that is elsewhere is installed with ${command}.`,
-  callIt: (call: ReactNode) => rich`Call it by name with ${call}, or open it here like any other agent.`,
+    rich`A folder in ${directory} becomes a version at once and is listed here. Install a folder from elsewhere with ${command}.`,
+  callIt: 'Open it here like any other agent, or call it by its name:',
   copyTheFolder: 'Copy the path of the watched folder',
   broken: (n: number) =>
     `${plural(n, { one: 'folder is', other: 'folders are' })} broken. The version installed before still runs.`,

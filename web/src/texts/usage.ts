@@ -29,11 +29,10 @@ export const usagePage = {
   theBudgets: 'the budgets',
   budgetsNotLoaded: (reason: string) => `The budgets could not be loaded. ${reason}`,
   noBudgets: 'This workspace has no budgets.',
-  noBudgetsAsk: (command: ReactNode) => rich`An administrator can create a budget here, or with ${command}.`,
+  noBudgetsAsk: (command: ReactNode) =>
+    rich`An administrator can limit runs, CPU time or cost in each month, here or with ${command}.`,
   chooseMeter: (command: ReactNode) =>
-    rich`Choose what to limit, such as runs, CPU time or cost, and an amount for each month. Create the budget here, or with ${command}.`,
-  warnsFirst: 'The Studio, the log and the webhook warn at 50 and 80 percent, and when the budget is used up.',
-  thenRefuses: 'Choose whether a used-up budget only warns, refuses runs at other services, or refuses all runs.',
+    rich`Limit runs, CPU time or cost in each month: create a budget here, or with ${command}.`,
   perMonth: (meter: string) => `${meter} per month`,
   warnsAt: (percent: number) => `Warns at ${String(percent)} percent`,
   newBudget: 'New budget…',

@@ -52,7 +52,7 @@ export function Field({ label, hint, error, id, mono, hideLabel, children }: Pro
 }
 
 interface CheckProps {
-  label: string;
+  label: ReactNode;
   hint?: string | undefined;
   checked: boolean;
   disabled?: boolean;

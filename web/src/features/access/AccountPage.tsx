@@ -2,7 +2,7 @@ import { useEffect, useState, type SyntheticEvent } from 'react';
 import { refreshSessions, useSession } from '../../api/queries';
 import { changePassword } from '../../api/verbs';
 import { notify } from '../../state/notices';
-import { accountPage as say } from '../../texts/access';
+import { accountPage as say, roleNames } from '../../texts/access';
 import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
@@ -75,7 +75,7 @@ function RoleMark({ role }: { role: Role }) {
   return (
     <span className={css.role}>
       <Icon size={14} aria-hidden />
-      {role}
+      {roleNames[role]}
     </span>
   );
 }
@@ -101,7 +101,6 @@ function Password() {
       <div className={css.pair}>
         <TextField
           label={say.currentPassword}
-          hint={say.presentPasswordHint}
           error={task.at('/current')}
           type="password"
           autoComplete="current-password"

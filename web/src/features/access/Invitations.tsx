@@ -5,7 +5,7 @@ import { refreshInvitations, useInvitations } from '../../api/queries';
 import type { Invitation, NewInvitation, Role } from '../../api/types';
 import { createInvitation, revokeInvitation } from '../../api/verbs';
 import { notify } from '../../state/notices';
-import { invitations as say } from '../../texts/access';
+import { invitations as say, roleNames } from '../../texts/access';
 import { common } from '../../texts/common';
 import { moment } from '../../texts/format';
 import { Button } from '../../ui/Button';
@@ -74,7 +74,7 @@ const columnsOf = (now: number): TableColumn<Invitation>[] => [
     by: ({ role }) => role,
     cell: ({ role }) => (
       <StateMark look="quiet" icon={roleIcons[role]}>
-        {role}
+        {roleNames[role]}
       </StateMark>
     ),
   },
@@ -110,7 +110,6 @@ function Withdraw({ invitation: { id, note, role } }: { invitation: Invitation }
   return (
     <Button
       ref={leaveFocus}
-      look="quiet"
       aria-label={note === '' ? say.withdrawForRole(role) : say.withdrawFor(note)}
       onClick={() => void revoke()}
     >
@@ -150,7 +149,7 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
           <select {...control} value={role} onChange={(e) => setRole(e.target.value as Role)}>
             {roles.map(([value]) => (
               <option key={value} value={value}>
-                {value}
+                {roleNames[value]}
               </option>
             ))}
           </select>

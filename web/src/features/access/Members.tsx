@@ -5,7 +5,7 @@ import { useRights } from '../../api/rights';
 import type { Member, Role } from '../../api/types';
 import { removeMember, setRole } from '../../api/verbs';
 import { notify } from '../../state/notices';
-import { members as say } from '../../texts/access';
+import { members as say, roleNames } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
@@ -39,16 +39,12 @@ export function Members({ invite }: { invite: (() => void) | undefined }) {
           <p className={entries.lead}>{say.lead(workspace?.title)}</p>
         </div>
         <div className={entries.acts}>
-          {may('admin') && (
-            <Button look="quiet" onClick={() => setRenaming(true)}>
-              {say.renameTheWorkspace}
-            </Button>
-          )}
           {invite && (
             <Button ref={leaveFocus} look="primary" onClick={invite}>
               {say.invite}
             </Button>
           )}
+          {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
         </div>
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
@@ -132,7 +128,7 @@ function RoleOf({ member: { id, title, role }, last }: { member: Member; last: b
     return (
       <>
         <StateMark look="quiet" icon={roleIcons[role]}>
-          {role}
+          {roleNames[role]}
         </StateMark>
         {may('admin') && <small>{say.lastAdministrator}</small>}
       </>
@@ -147,7 +143,7 @@ function RoleOf({ member: { id, title, role }, last }: { member: Member; last: b
     >
       {roles.map(([value]) => (
         <option key={value} value={value}>
-          {value}
+          {roleNames[value]}
         </option>
       ))}
     </select>
@@ -160,7 +156,7 @@ function Remove({ member: { id, title } }: { member: Member }) {
   if (!may('admin')) return null;
   return (
     <>
-      <Button ref={leaveFocus} look="quiet" aria-label={say.remove(title)} onClick={() => setAsked(true)}>
+      <Button ref={leaveFocus} aria-label={say.remove(title)} onClick={() => setAsked(true)}>
         {say.removeButton}
       </Button>
       {asked && (

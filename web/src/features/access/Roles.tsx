@@ -1,4 +1,4 @@
-import { roleList as say } from '../../texts/access';
+import { roleList as say, roleNames } from '../../texts/access';
 import entries from '../../ui/Entries.module.css';
 import css from './Roles.module.css';
 import { roleIcons, roles } from './roles';
@@ -18,7 +18,7 @@ export function Roles() {
             <div key={role}>
               <dt>
                 <Icon size={16} aria-hidden />
-                {role}
+                {roleNames[role]}
               </dt>
               <dd>{purpose}</dd>
             </div>

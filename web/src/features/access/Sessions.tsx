@@ -37,17 +37,20 @@ export function Sessions() {
           <h2>{say.sessions}</h2>
           <p className={entries.lead}>{say.lead}</p>
         </div>
-        {user && admin && (
-          <Choices
-            label={say.whose}
-            choices={[
-              { value: 'own', label: say.own },
-              { value: 'all', label: say.everybody },
-            ]}
-            value={asked}
-            onChange={setAsked}
-          />
-        )}
+        <div className={entries.acts}>
+          {asked === 'own' && <SignOutOthers />}
+          {user && admin && (
+            <Choices
+              label={say.whose}
+              choices={[
+                { value: 'own', label: say.own },
+                { value: 'all', label: say.everybody },
+              ]}
+              value={asked}
+              onChange={setAsked}
+            />
+          )}
+        </div>
       </div>
       {asked === 'own' ? <OwnSessions /> : <AllSessions />}
     </section>
@@ -55,13 +58,7 @@ export function Sessions() {
 }
 
 function OwnSessions() {
-  const found = useOwnSessions();
-  return (
-    <>
-      <Shown found={found} end={endOwnSession} />
-      <SignOutOthers sessions={(found.data ?? []).filter(({ current }) => !current)} />
-    </>
-  );
+  return <Shown found={useOwnSessions()} end={endOwnSession} />;
 }
 
 function AllSessions() {
@@ -139,7 +136,8 @@ const columnsOf = (now: number, end: Props['end']): TableColumn<OpenSession>[] =
 ];
 
 /** Signs every other browser of the user out. */
-function SignOutOthers({ sessions }: { sessions: OpenSession[] }) {
+function SignOutOthers() {
+  const sessions = (useOwnSessions().data ?? []).filter(({ current }) => !current);
   const [asked, setAsked] = useState(false);
   const signOut = async (): Promise<void> => {
     try {
@@ -152,7 +150,7 @@ function SignOutOthers({ sessions }: { sessions: OpenSession[] }) {
   };
   if (sessions.length < 2) return null;
   return (
-    <div>
+    <>
       <Button ref={leaveFocus} onClick={() => setAsked(true)}>
         {say.signOutOthers}
       </Button>
@@ -165,7 +163,7 @@ function SignOutOthers({ sessions }: { sessions: OpenSession[] }) {
           onConfirm={() => void signOut()}
         />
       )}
-    </div>
+    </>
   );
 }
 

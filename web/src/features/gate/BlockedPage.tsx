@@ -17,7 +17,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Fault } from '../../ui/Fault';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
-import { Steps } from '../../ui/Steps';
+import { EmptyBox } from '../../ui/Steps';
 import entries from '../../ui/Entries.module.css';
 import { GateNav } from '../../verdict/GateNav';
 import css from './BlockedPage.module.css';
@@ -79,14 +79,10 @@ function merged(listed: BlockedRequest[], decided: readonly BlockedRequest[]): B
 
 function None() {
   return (
-    <>
-      <Steps title={say.nothing}>
-        {say.ask(<code>--policy-url</code>, <code>ATELIER_POLICY_URL</code>)}
-        {say.deny}
-        {say.tryAgain}
-      </Steps>
-      <p className={entries.lead}>{say.noService(<Link href="/approvals">{gateNav.approvals}</Link>)}</p>
-    </>
+    <EmptyBox title={say.nothing}>
+      <p>{say.ask(<code>--policy-url</code>, <code>ATELIER_POLICY_URL</code>)}</p>
+      <p>{say.noService(<Link href="/approvals">{gateNav.approvals}</Link>)}</p>
+    </EmptyBox>
   );
 }
 

@@ -1,5 +1,5 @@
 import { CircleCheck, Hourglass, Info, OctagonX, type LucideIcon } from 'lucide-react';
-import { useState, type SyntheticEvent } from 'react';
+import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { changeGate } from '../../api/gate';
 import { useRights } from '../../api/rights';
 import type { GateSettings } from '../../api/types';
@@ -52,16 +52,20 @@ export function GateForm({ settings }: { settings: GateSettings }) {
   return (
     <form className={css.settings} onSubmit={submit}>
       <div className={css.mode}>
-        <Choices
-          label={say.mode}
-          choices={modes.map((mode) => ({ value: mode, label: say.modes[mode], disabled: !allowed || task.busy }))}
-          value={fields.gate}
-          onChange={(gate) => edit({ gate })}
-        />
+        <div className={css.choice}>
+          <span aria-hidden>{say.mode}</span>
+          <Choices
+            label={say.mode}
+            choices={modes.map((mode) => ({ value: mode, label: say.modes[mode], disabled: !allowed || task.busy }))}
+            value={fields.gate}
+            onChange={(gate) => edit({ gate })}
+          />
+        </div>
         <div className={css.announced} role="status" aria-label={say.effects}>
+          <p>{say.aboutModes[fields.gate]}</p>
           <dl className={css.effects}>
-            {effectsOf(fields).map(([cause, effect, Icon]) => (
-              <div key={cause}>
+            {effectsOf(fields).map(([cause, effect, Icon], i) => (
+              <div key={i}>
                 <dt>{cause}</dt>
                 <dd>
                   <Icon size={14} aria-hidden />
@@ -123,7 +127,7 @@ export function GateForm({ settings }: { settings: GateSettings }) {
         <legend>{say.approvals}</legend>
         {fields.gate !== 'off' && (
           <Check
-            label={say.approveSideEffects}
+            label={say.approveSideEffects(<code>side_effect</code>)}
             checked={fields.approveSideEffects}
             disabled={!allowed || task.busy}
             onChange={(approveSideEffects) => edit({ approveSideEffects })}
@@ -168,15 +172,15 @@ export function GateForm({ settings }: { settings: GateSettings }) {
 }
 
 /** Each cause with its effect in the chosen mode, and the icon of the effect. */
-function effectsOf({ gate, approveSideEffects }: Fields): [string, string, LucideIcon][] {
+function effectsOf({ gate, approveSideEffects }: Fields): [ReactNode, string, LucideIcon][] {
   const { blocks, escalates, sideEffect, asksForApproval } = say.causes;
   const waits: [string, LucideIcon] = [say.waits, Hourglass];
-  const asked: [string, string, LucideIcon] = [asksForApproval, ...waits];
+  const asked: [ReactNode, string, LucideIcon] = [asksForApproval(<code>requiresApproval</code>), ...waits];
   if (gate === 'off') return [[say.causes.any, say.isPublished, CircleCheck], asked];
   return [
     [blocks, gate === 'enforce' ? say.stopsAll : say.stopsPublishing, OctagonX],
     [escalates, ...(gate === 'enforce' ? waits : ([say.isShown, Info] as const))],
-    [sideEffect, ...(approveSideEffects ? waits : ([say.starts, CircleCheck] as const))],
+    [sideEffect(<code>side_effect</code>), ...(approveSideEffects ? waits : ([say.starts, CircleCheck] as const))],
     asked,
   ];
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useInstalledPackages } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { InstalledPackages } from '../../api/types';
@@ -27,6 +27,7 @@ export function PackagesPage() {
   const [now] = useState(() => Date.now());
   const [cleaning, setCleaning] = useState(false);
   const { may } = useRights();
+  const [, navigate] = useLocation();
   const { items = [], running = [], bytes: size = 0 } = found.data ?? {};
   return (
     <Page>
@@ -47,7 +48,7 @@ export function PackagesPage() {
             </p>
           ))}
           {found.isSuccess && items.length === 0 && running.length === 0 && (
-            <Steps title={say.noneYet}>
+            <Steps title={say.noneYet} action={<Button onClick={() => navigate('/')}>{say.openAgents}</Button>}>
               {say.nameThem(<strong>{say.field}</strong>, <code>requests==2.32.3</code>)}
               {say.runIt}
               {say.seeThem}

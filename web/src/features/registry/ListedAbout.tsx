@@ -37,6 +37,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   const search = useSearch();
   const { may } = useRights();
   const own = useIsOwn(publisher);
+  const workspace = useSession().data?.workspace;
   const asked = readListed(search).version ?? latestVersion;
   const section = useRef<HTMLElement>(null);
   const before = useRef(asked);
@@ -69,9 +70,10 @@ export function ListedAbout({ agent, version, coming }: Props) {
           )}
         </div>
       </div>
-      {title !== '' && title !== name && <p>{title}</p>}
-      {description !== '' && description !== title && <p className={css.description}>{description}</p>}
-      <p className={sheet.quiet}>{say.by(publisher, own, usageCount)}</p>
+      <div className={css.words}>
+        {title !== '' && title !== name && <p>{title}</p>}
+        {description !== '' && description !== title && <p className={css.description}>{description}</p>}
+      </div>
       <Tags label={say.tags} tags={tags} to={(tag) => registryUrl({ tag })} />
       <div className={css.choice}>
         <div className={css.version}>
@@ -100,6 +102,9 @@ export function ListedAbout({ agent, version, coming }: Props) {
             {when}
           </WaitingLine>
         )}
+        <span className={sheet.quiet}>
+          {say.by(<strong>{own ? workspace?.title : publisher}</strong>, own, usageCount)}
+        </span>
       </div>
       <Deprecation agent={agent} shown={version.version} />
     </section>

@@ -44,7 +44,7 @@ function Skills() {
     <section className={css.section}>
       <div>
         <h1>{say.skills}</h1>
-        <p className={css.lead}>{say.lead(<code>POST /skills/execute</code>, <code>/v1/skills/run</code>)}</p>
+        <p className={css.lead}>{say.lead}</p>
         {found.data !== undefined && found.data.directory !== '' && (
           <p className={css.directory}>
             <span>{say.watched(<code>{found.data.directory}</code>)}</span>
@@ -65,12 +65,15 @@ function Skills() {
                 wording={say.copyCommands}
               />
             </div>
-            <pre tabIndex={0} role="region" aria-label={say.exampleCommands}>
+            <pre role="region" aria-label={say.exampleCommands}>
               {say.example(found.data.directory)}
             </pre>
           </>
           <>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</>
-          <>{say.callIt(<code>{say.exampleCall}</code>)}</>
+          <>
+            {say.callIt}
+            <pre>{say.exampleCall}</pre>
+          </>
         </Steps>
       )}
       {broken > 0 && (

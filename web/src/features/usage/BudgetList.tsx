@@ -15,7 +15,7 @@ import entries from '../../ui/Entries.module.css';
 import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { StateMark } from '../../ui/StateMark';
-import { Steps } from '../../ui/Steps';
+import { EmptyBox } from '../../ui/Steps';
 import { Waiting } from '../../ui/Waiting';
 import { BudgetDialog } from './BudgetDialog';
 import css from './UsagePage.module.css';
@@ -46,13 +46,13 @@ export function BudgetList({ currency }: { currency: string }) {
       {found.isPending && <Waiting shape="text" what={say.theBudgets} retry />}
       <NotLoaded found={found} why={say.budgetsNotLoaded} />
       {found.data?.length === 0 && (
-        <Steps title={say.noBudgets}>
-          {changes
-            ? say.chooseMeter(<code>atelier budget set</code>)
-            : say.noBudgetsAsk(<code>atelier budget set</code>)}
-          {say.warnsFirst}
-          {say.thenRefuses}
-        </Steps>
+        <EmptyBox title={say.noBudgets}>
+          <p>
+            {changes
+              ? say.chooseMeter(<code>atelier budget set</code>)
+              : say.noBudgetsAsk(<code>atelier budget set</code>)}
+          </p>
+        </EmptyBox>
       )}
       {found.data && found.data.length > 0 && (
         <ul className={css.budgets} aria-label={say.budgets}>

@@ -1,7 +1,8 @@
 import { MapPin } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useSession, useWorkspaces } from '../../api/queries';
-import type { Workspace } from '../../api/types';
+import type { Role, Workspace } from '../../api/types';
+import { roleNames } from '../../texts/access';
 import { ago } from '../../texts/format';
 import { workspacesPage as say } from '../../texts/workspaces';
 import { useEnterWorkspace } from '../../state/enterWorkspace';
@@ -58,7 +59,7 @@ export function WorkspacesPage() {
   );
 }
 
-type RoleIn = (workspace: Workspace) => string | undefined;
+type RoleIn = (workspace: Workspace) => Role | undefined;
 
 const columnsOf = (now: number, roleIn: RoleIn): TableColumn<Workspace>[] => [
   { key: 'title', title: say.title, by: ({ title }) => title, cell: (workspace) => <About workspace={workspace} /> },
@@ -67,7 +68,10 @@ const columnsOf = (now: number, roleIn: RoleIn): TableColumn<Workspace>[] => [
     key: 'role',
     title: say.yourRole,
     by: (workspace) => roleIn(workspace) ?? '',
-    cell: (workspace) => roleIn(workspace) ?? say.notAMember,
+    cell: (workspace) => {
+      const role = roleIn(workspace);
+      return role === undefined ? say.notAMember : roleNames[role];
+    },
   },
   {
     key: 'made',
@@ -89,10 +93,12 @@ function About({ workspace: { id, title } }: { workspace: Workspace }) {
     <>
       <strong>{title}</strong>
       {here && (
+        // This page opens only in the default workspace of the server.
         <div>
           <StateMark look="ok" icon={MapPin}>
-            {say.theServersOwn}
+            {say.youAreHere}
           </StateMark>
+          <small>{say.theServersOwn}</small>
         </div>
       )}
     </>
