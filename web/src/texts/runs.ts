@@ -97,8 +97,7 @@ export const runsPage = {
   noneYet: 'No runs yet.',
   runOne:
     'Open an agent or a sample, and press Run. Every run is kept here with its input, result, duration and errors.',
-  callOne: (command: ReactNode) =>
-    rich`Publish a version of the agent. Programs call it over HTTP, or with ${command}.`,
+  callOne: (command: ReactNode) => rich`Publish a version. Programs call it over HTTP, or with ${command}.`,
   connectOne:
     'Models can call the version too: “Connect a client” in the menu of the agent offers it as a tool over MCP.',
   openAgents: 'Open agents and samples',

@@ -31,8 +31,7 @@ export const usagePage = {
   noBudgets: 'This workspace has no budgets.',
   noBudgetsAsk: (command: ReactNode) =>
     rich`An administrator can limit runs, CPU time or cost in each month, here or with ${command}.`,
-  chooseMeter: (command: ReactNode) =>
-    rich`Limit runs, CPU time or cost in each month: create a budget here, or with ${command}.`,
+  chooseMeter: (command: ReactNode) => rich`Limit runs, CPU time or cost in each month, here or with ${command}.`,
   perMonth: (meter: string) => `${meter} per month`,
   warnsAt: (percent: number) => `Warns at ${String(percent)} percent`,
   newBudget: 'New budget…',

@@ -48,7 +48,14 @@ export function PackagesPage() {
             </p>
           ))}
           {found.isSuccess && items.length === 0 && running.length === 0 && (
-            <Steps title={say.noneYet} action={<Button onClick={() => navigate('/')}>{say.openAgents}</Button>}>
+            <Steps
+              title={say.noneYet}
+              action={
+                <Button look="primary" onClick={() => navigate('/')}>
+                  {say.openAgents}
+                </Button>
+              }
+            >
               {say.nameThem(<strong>{say.field}</strong>, <code>requests==2.32.3</code>)}
               {say.runIt}
               {say.seeThem}
