@@ -66,6 +66,10 @@ endif
 test: build clients ## Run every test: Go with -race, types, units, browser (BACALHAU=path for a node of your own)
 	@ATELIER_TEST_BACALHAU="$(BACALHAU)" scripts/test.sh
 
+.PHONY: cover
+cover: build ## Run the Go tests without the race detector and print the statement coverage; fails if a security boundary has less than 90 %
+	@COVER=1 ATELIER_TEST_BACALHAU="$(BACALHAU)" scripts/test.sh
+
 .PHONY: fuzz
 fuzz: bin ## Run every fuzz target, and schemathesis, for a minute each (FUZZTIME=10s for less)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test: Go with the race detector on both databases, the Studio's unit tests and type checks, and the browser
 # tests on the real binary. The last line counts passed, failed and skipped tests. With CI=true a skipped test counts as
-# a failure.
+# a failure. With COVER=1 it runs only the Go tests, without the race detector, and prints the statement coverage.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,25 +32,17 @@ main() {
     "$report" vitest "$1" "$work/$1.json" $? "$counts" "${run[@]}"
   }
 
-  # With the race detector, counting statements slows down tight loops, because each count is an atomic operation that
-  # the detector tracks. The schema evaluator was two hundred times slower, and the redaction of secrets thirteen times.
-  # Canonical JSON caused two thirds of all counts. So a separate pass without the race detector counts the statements
-  # of these packages.
-  tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
-    github.com/atelier-run/atelier/internal/jcs github.com/atelier-run/atelier/internal/redact)
-
   unit_tests() {
-    go test -v -coverprofile="$work/tight.out" "${tight[@]}" >"$work/tight.log" 2>&1 || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of ${tight[*]}"; }
     title "JSON Schema Test Suite"
-    awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
+    go test -trimpath -v ./registry/schema 2>&1 | awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } /^--- FAIL/ { print } on'
     title "semver.org"
-    go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 | grep -e 'semver.org' -e '^ *left out'
+    go test -trimpath -v -run '^TestSemverOrg' ./registry/advice 2>&1 | grep -e 'semver.org' -e '^ *left out'
 
     title "JavaScript in goja and in node"
-    go test -v -run '^TestDifferential$' ./runtimes/goja/guest 2>&1 | grep -e 'expressions: ' -e '^--- FAIL'
+    go test -trimpath -v -run '^TestDifferential$' ./runtimes/goja/guest 2>&1 | grep -e 'expressions: ' -e '^--- FAIL'
 
     title "Labelled programs of the gate"
-    go test -v -run '^TestLabelledPrograms$' ./studio/policy 2>&1 | grep -e 'labelled programs:' -e '^--- FAIL'
+    go test -trimpath -v -run '^TestLabelledPrograms$' ./studio/policy 2>&1 | grep -e 'labelled programs:' -e '^--- FAIL'
 
     title "Studio"
     if [ ! -d node_modules ]; then
@@ -78,6 +70,34 @@ main() {
       fi
       vitest vendors --config web/e2e/vendors.config.ts
     fi
+  }
+
+  # The race detector sees only Go's memory. SQLite, which is C code translated to Go, allocates other memory. The
+  # interpreter goja, esbuild and the compiler wazero compute much and were not written here. Instrumenting them takes most
+  # of the time. The code that calls them is instrumented.
+  uninstrumented=('-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0')
+  for module in github.com/dop251/goja github.com/evanw/esbuild github.com/tetratelabs/wazero; do
+    uninstrumented+=("-gcflags=$module/...=-race=false")
+  done
+
+  # The slowest package starts first. If it started last, it would run alone and use only two CPU cores at the end. For
+  # the same reason, the number of packages that run at once is one more than the number of CPU cores. With -trimpath a
+  # checkout in another directory uses what an earlier one compiled.
+  go_tests() { # OPTIONS
+    go test -trimpath "$@" -p $(($(nproc) + 1)) -shuffle=on -json ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -trimpath -count=1 "$@"
+  }
+
+  # Statements are counted separately from the race detector. Together they take twice as long, because each count is an
+  # atomic operation that the detector tracks.
+  cover() {
+    export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # statements that ran in jails and as another user, where -cover does not see them
+    packages=$(go list ./... | grep -v -e '/scripts/' | paste -sd,)
+    go_tests -timeout 60m -coverpkg="$packages" -coverprofile="$work/cover.out"
+    title "Statement coverage"
+    for more in "$work"/jail.out "$work"/jail.out.ordinary; do
+      [ ! -f "$more" ] || cat "$more" >>"$work/cover.out"
+    done
+    "$report" coverage "$work/cover.out" 2>"$work/thin" || "$report" fail "$counts" "coverage: $(cat "$work/thin")"
   }
 
   title "What the tests need"
@@ -114,23 +134,24 @@ main() {
     echo "S3: $endpoint"
   fi
 
+  title "Go"
+  if [ -n "${COVER:-}" ]; then
+    cover
+    title "Result"
+    "$report" total "$counts"
+    return
+  fi
+
   # Unit tests run in parallel with the Go tests, because the Go tests wait for processes a third of their time.
   unit_tests >"$work/unit-tests.log" 2>&1 </dev/null &
 
-  title "Go"
-  race=-race
-  if ! command -v gcc >/dev/null; then
-    race=
+  how=(-timeout 60m)
+  if command -v gcc >/dev/null; then
+    how+=(-race "${uninstrumented[@]}")
+  else
     skip race "the race detector needs gcc"
   fi
-  export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
-  packages=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
-  # The slowest package starts first. If it started last, it would run alone and use only two CPU cores at the end. For
-  # the same reason, the number of packages that run at once is one more than the number of CPU cores. The race detector
-  # sees only Go's memory. SQLite, which is C code translated to Go, allocates other memory. Instrumenting SQLite found
-  # nothing and took three times as long. The code that calls SQLite is instrumented.
-  uninstrumented='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
-  go test $race "$uninstrumented" -p $(($(nproc) + 1)) -shuffle=on -timeout 60m -json -coverpkg="$packages" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$uninstrumented" -timeout 60m
+  go_tests "${how[@]}"
 
   wait
   cat "$work/unit-tests.log"
@@ -143,12 +164,6 @@ main() {
     77) skip arm64 "the emulator or Debian's packages for arm64 are not on this machine" ;;
     *) "$report" fail "$counts" arm64 scripts/arm64.sh ;;
   esac
-
-  title "Statement coverage"
-  for more in "$work"/jail.out "$work"/jail.out.ordinary "$work"/tight.out; do
-    [ ! -f "$more" ] || cat "$more" >>"$work/cover.out"
-  done
-  "$report" coverage "$work/cover.out" 2>"$work/thin" || "$report" fail "$counts" "coverage: $(cat "$work/thin")"
 
   title "Schemathesis"
   scripts/schemathesis/run.sh >"$work/schemathesis" 2>&1 && schemathesis=0 || schemathesis=$?

@@ -358,7 +358,7 @@ func jailed(pid string) bool {
 }
 
 // profileVar is an environment variable with the path of a coverage profile. The profile of the ordinary user is written to
-// the same directory, where make test looks for it.
+// the same directory, where make cover looks for it.
 const profileVar = "ATELIER_TEST_JAIL_PROFILE"
 
 // TestOrdinaryUser runs all tests of this package again as a user without privileges.

@@ -77,19 +77,19 @@ func printCoverage(profile string, coverageRequired []string, out io.Writer) err
 		}
 		share, mark := 100*float64(covered[pkg])/float64(total[pkg]), ""
 		if slices.Contains(coverageRequired, pkg) {
-			if mark = "  a wall"; share < leastOfRequired {
+			if mark = "  security boundary"; share < leastOfRequired {
 				thin = append(thin, fmt.Sprintf("%s %.1f %%", pkg, share))
 			}
 		}
 		fmt.Fprintf(out, "%-36s %6d statements  %5.1f %%%s\n", pkg, total[pkg], share, mark)
 	}
-	for _, wall := range coverageRequired {
-		if total[wall] == 0 {
-			thin = append(thin, wall+" not at all")
+	for _, pkg := range coverageRequired {
+		if total[pkg] == 0 {
+			thin = append(thin, pkg+" not at all")
 		}
 	}
 	if len(thin) > 0 {
-		return fmt.Errorf("walls of which tests run less than %.0f %%: %s", leastOfRequired, strings.Join(thin, ", "))
+		return fmt.Errorf("tests must run at least %.0f %% of the statements of a security boundary: %s", leastOfRequired, strings.Join(thin, ", "))
 	}
 	return nil
 }

@@ -204,9 +204,9 @@ func TestCoverageMergesProfiles(t *testing.T) {
 		coverageRequired []string
 		fine             bool
 	}{
-		"no wall":                {nil, true},
-		"a thin wall":            {[]string{"a"}, false},
-		"a wall nobody measured": {[]string{"b"}, false},
+		"no boundary":                   {nil, true},
+		"a thin boundary":               {[]string{"a"}, false},
+		"a boundary without statements": {[]string{"b"}, false},
 	} {
 		var out strings.Builder
 		if err := printCoverage(file, tt.coverageRequired, &out); (err == nil) != tt.fine {

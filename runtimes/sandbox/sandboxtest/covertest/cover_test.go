@@ -33,7 +33,7 @@ const profileVar = "ATELIER_TEST_JAIL_PROFILE"
 const measured = "./runtimes/frames,./runtimes/sandbox/..."
 
 // TestStatementsInJails runs programs with every kind of end in jails whose binary counts its statements. It fails if a
-// jail cannot be set up or reports nothing. make test checks the percentages.
+// jail cannot be set up or reports nothing. make cover checks the percentages.
 func TestStatementsInJails(t *testing.T) {
 	t.Parallel()
 	exe := build(t)
