@@ -387,7 +387,7 @@ func TestOrdinaryUser(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	cmd := exec.Command(tests, "-test.v", "-test.timeout=10m")
+	cmd := exec.Command(tests, "-test.v", "-test.timeout=40m")
 	profile := filepath.Join(dir, "profile")
 	if out := os.Getenv(profileVar); out != "" && testing.CoverMode() != "" {
 		if err := os.WriteFile(profile, nil, 0o666); err != nil {

@@ -100,6 +100,9 @@ var ErrNotStarted = errors.New("the program did not start")
 // only if the server failed. It kills the jail only if a limit is reached or the run is cancelled. In all other cases
 // the caller must kill the jail, unless the caller trusts the code that ran.
 func Run(ctx context.Context, jail Jail, task Task, host runtimes.Host) (runtimes.Outcome, error) {
+	if ctx.Err() != nil { // otherwise a short program could succeed before the session notices the cancellation
+		return runtimes.Outcome{Error: reached(runtimes.Cancelled, task.Job.Limits)}, nil
+	}
 	outcome, _, err := newSession(newPeer(jail), task, host, time.Now()).run(ctx)
 	return outcome, err
 }
