@@ -146,6 +146,10 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 	}
 	h.Name = "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
 	spec, mark, failed, err := r.describe(ctx, h.Name, domains)
+	if err != nil && ctx.Err() != nil {
+		outcome := r.relay.Reached(runtimes.Cancelled)
+		return handle{}, &outcome, nil
+	}
 	if err != nil || failed != nil {
 		return handle{}, failed, err
 	}

@@ -49,7 +49,7 @@ func (a *App) inputs() *jobInputs {
 	return &jobInputs{S3: bucket, keys: func() vault.Keys { return a.secrets.Keys }, public: a.Config.PublicURL, now: a.Now}
 }
 
-// Lend implements bacalhau.Depot. Errors: StorageUnavailable, RuntimeUnavailable.
+// Lend implements bacalhau.Depot. Error: RuntimeUnavailable.
 func (d *jobInputs) Lend(ctx context.Context, name string, content []byte, during time.Duration) (string, error) {
 	address, err := d.S3.Lend(ctx, name, content, during)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *jobInputs) Lend(ctx context.Context, name string, content []byte, durin
 	}
 	if err != nil {
 		_ = d.TakeBack(context.WithoutCancel(ctx), name)
-		return "", &fault.Error{Code: fault.StorageUnavailable, Message: "The S3 server does not answer, so nodes cannot download the input of the job. Try again later.", Err: err}
+		return "", &fault.Error{Code: fault.RuntimeUnavailable, Message: "The S3 server does not answer, so nodes cannot download the input of the job. Try again later.", Err: err}
 	}
 	err = fault.New(fault.RuntimeUnavailable, "The input is too large for a job, and nodes cannot download it from the bucket: the S3 server refuses HEAD at an address that is signed for GET. Set --public-url to an address of this server that nodes can reach.")
 	if d.public != "" {
@@ -86,7 +86,9 @@ func answersHead(ctx context.Context, address string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if answer.StatusCode/100 == 5 {
+	switch code := answer.StatusCode; {
+	case code == 501: // this server never answers HEAD
+	case code == 408, code == 429, code/100 == 5:
 		err = errors.New("HEAD is answered with " + answer.Status)
 	}
 	return answer.StatusCode == http.StatusOK && answer.ContentLength >= 0, errors.Join(err, answer.Body.Close())

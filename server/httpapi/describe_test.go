@@ -144,7 +144,7 @@ func TestDocumentation_NoOtherHostNoInlineScript(t *testing.T) {
 		t.Errorf("got %d, %.300s", w.Code, page)
 	}
 	for _, wanted := range []string{
-		`/api/v1/code-agents/AGENT/execute&#39; \`, `-H &#39;If-Match: IF_MATCH&#39;`, `-H &#39;Content-Type: application/json&#39;`, `<h3>Answer <code>201</code> Created <a href="#schema-Agent">Agent</a></h3>`,
+		`/api/v1/code-agents/AGENT/execute&#39; \`, `-H &#39;If-Match: &#34;REVISION&#34;&#39;`, `-H &#39;Content-Type: application/json&#39;`, `<h3>Answer <code>201</code> Created <a href="#schema-Agent">Agent</a></h3>`,
 		`<tr><td><code>language</code></td><td>`,
 	} {
 		if !strings.Contains(page, wanted) {

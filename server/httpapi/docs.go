@@ -227,7 +227,11 @@ func curlOf(op *huma.Operation, path, example string) string {
 	}
 	for _, parameter := range op.Parameters {
 		if parameter.In == "header" && parameter.Required {
-			text.WriteString(" \\\n  -H '" + parameter.Name + ": " + strings.ToUpper(strings.ReplaceAll(parameter.Name, "-", "_")) + "'")
+			value := strings.ToUpper(strings.ReplaceAll(parameter.Name, "-", "_"))
+			if parameter.Name == "If-Match" {
+				value = `"REVISION"`
+			}
+			text.WriteString(" \\\n  -H '" + parameter.Name + ": " + value + "'")
 		}
 	}
 	if op.RequestBody == nil {

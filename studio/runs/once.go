@@ -21,8 +21,9 @@ type Keys interface {
 const onceEvery = 20 * time.Millisecond
 
 const (
-	// unrecordedFor is how long a repeated request waits for the record of a run that another server executes. A run that
-	// is in progress has its record after beginAfter, or when the database answers again.
+	// unrecordedFor is how long a repeated request waits for the record of a run that another server executes. A run in
+	// progress is recorded after beginAfter. After an outage the other server records its runs once the database answers
+	// again.
 	unrecordedFor = 5 * time.Minute
 	// deletedAfter is the time after the first request from which a run without a record counts as deleted.
 	deletedAfter = time.Hour
@@ -30,12 +31,12 @@ const (
 
 // Once executes a request at most once for its key, which is stored with the run's ID before the program starts. A
 // repeated request waits for the end of the first run and returns it; it does not wait for an approval. If the first
-// request created no run, the repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different request; Conflict if the run
-// of the first request was deleted.
+// request created no run, the repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different
+// request; Conflict if the run of the first request was deleted.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
-	began := time.Now()
+	began := s.Now()
 	req.once, req.keys = &key, keys
 	for {
 		result, err := s.Execute(ctx, actor, req) // reads no key before, because almost every request is new
@@ -50,8 +51,7 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 			if existing == nil {
 				break
 			}
-			age := key.ExpiresAt.Sub(existing.ExpiresAt) + time.Since(began)
-			if run, ended, err := s.first(ctx, actor, *existing, key, age, req); ended || err != nil {
+			if run, ended, err := s.first(ctx, actor, *existing, key, s.Now().Sub(began), req); ended || err != nil {
 				return run, err
 			}
 			select {
@@ -68,8 +68,8 @@ func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key
 }
 
 // first returns the run that the first request with a key created. It returns false if a repeated request must wait for
-// the run. age is the time since the first request.
-func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key registry.IdempotencyKey, age time.Duration, req Request) (registry.Run, bool, error) {
+// the run. waited is how long it has waited; the database has answered since.
+func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key registry.IdempotencyKey, waited time.Duration, req Request) (registry.Run, bool, error) {
 	if existing.BodyHash != key.BodyHash {
 		return registry.Run{}, false, fault.New(fault.IdempotencyMismatch, "This ID was used for a different request. Choose a new one.")
 	}
@@ -78,17 +78,17 @@ func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key
 	switch {
 	case !fault.Is(err, fault.NotFound):
 		return run, run.Status.Final() || run.Status == registry.AwaitingApproval, err
-	case age > deletedAfter:
+	case key.ExpiresAt.Sub(existing.ExpiresAt)+waited > deletedAfter:
 		return run, false, fault.New(fault.Conflict, "This ID was used for the run %s, which has no record. Choose a new one.", id)
-	case existing.Ended, existing.Server == s.Server, age > unrecordedFor: // this server does not execute the run, because Get found none
+	case existing.Ended, existing.Server == s.Server, waited > unrecordedFor: // this server does not execute the run, because Get found none
 		return run, false, s.interruptUnrecorded(ctx, actor, id, req)
 	}
 	return run, false, nil
 }
 
 // interruptUnrecorded records a run as interrupted whose server ended, or gave up the run, before it had recorded the
-// run. If a record exists now, it stays. The version is recorded only if the request names it exactly, because the
-// reference may have selected another version for the first request.
+// run. If a record exists now, it stays. The version is recorded only if the request names a published version exactly,
+// because the reference may have selected another version for the first request, and a draft may have changed.
 func (s *Service) interruptUnrecorded(ctx context.Context, actor registry.Actor, id string, req Request) error {
 	t, err := s.resolve(ctx, actor, req)
 	if err != nil {
@@ -98,14 +98,14 @@ func (s *Service) interruptUnrecorded(ctx context.Context, actor registry.Actor,
 	if err != nil {
 		return err
 	}
-	if req.Version != t.version {
+	if req.Version != t.version || t.version == registry.DraftVersion {
 		t.version, t.revision, t.digest, t.codeDigest = "", 0, "", ""
 	}
 	now := stamp(s.Now())
 	run := registry.Run{
 		ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
 		CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Route: route, Trigger: req.Trigger, Actor: actor, RequestID: req.RequestID, Claimed: req.Claimed,
-		Status: registry.StatusInterrupted, Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."},
+		Status: registry.StatusInterrupted, Error: &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server did not record the run. The program may have run."},
 		Validation: registry.Validation{Input: unchecked, Output: unchecked}, Isolation: s.Level, CreatedAt: now, FinishedAt: &now, ResultSeq: registry.LastSeq,
 	}
 	if err := s.Journal.FinishRun(ctx, run, nil); err != nil {

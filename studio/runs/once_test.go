@@ -23,6 +23,17 @@ func (f *found) FindKey(context.Context, string, string) (*registry.IdempotencyK
 	return next, nil
 }
 
+// laggard lets time pass whenever a key is read.
+type laggard struct {
+	*found
+	pass func()
+}
+
+func (s laggard) FindKey(ctx context.Context, owner, key string) (*registry.IdempotencyKey, error) {
+	s.pass()
+	return s.found.FindKey(ctx, owner, key)
+}
+
 func (f *found) ReserveRun(context.Context, string, registry.IdempotencyKey) error {
 	if len(*f) > 0 {
 		return registry.ErrKeyReserved
@@ -49,11 +60,18 @@ func TestOnce_RunWithoutRecord(t *testing.T) {
 		t.Errorf("after a deleted run: %v", err)
 	}
 	ended.Ended, ended.Made.ID = true, "ended"
-	own, old := unrecorded, unrecorded
+	own, other := unrecorded, unrecorded
 	own.Server, own.Made.ID = "", "own" // the server of the test
-	old.ExpiresAt, old.Made.ID = key.ExpiresAt.Add(-10*time.Minute), "old"
-	for _, left := range []registry.IdempotencyKey{ended, own, old, ended} {
-		run, err = k.Once(t.Context(), k.actor, &found{&left, &left}, key, program("output 1"))
+	other.ExpiresAt, other.Made.ID = key.ExpiresAt.Add(-10*time.Minute), "other"
+	start, passed := time.Now(), time.Duration(0)
+	k.Now = func() time.Time { return start.Add(passed) }
+	for _, left := range []registry.IdempotencyKey{ended, own, other, ended} {
+		passed = 0
+		keys := laggard{&found{&left, &left, &left}, func() { passed += 3 * time.Minute }}
+		run, err = k.Once(t.Context(), k.actor, keys, key, program("output 1"))
+		if waited := passed > 6*time.Minute; waited != (left.Made.ID == "other") {
+			t.Errorf("%s: waited %v", left.Made.ID, passed)
+		}
 		if err != nil || run.ID != left.Made.ID || run.Status != registry.StatusInterrupted {
 			t.Errorf("a run that was given up: %s %s, %v", run.ID, run.Status, err)
 		}

@@ -145,9 +145,17 @@ func (s *Service) reattach(ctx context.Context, job registry.RemoteJob) error {
 		return err
 	}
 	if s.Others != nil && (!s.Router.Has(run.Runtime) || s.Routing.Lacks(run.Runtime) != "") {
-		if !run.Runtime.Remote() || s.Now().Sub(run.CreatedAt) < s.Ceilings.Timeout()+leftFor {
+		began := run.CreatedAt
+		if run.StartedAt != nil { // after an approval or the queue, which may take long
+			began = *run.StartedAt
+		}
+		if !run.Runtime.Remote() || s.Now().Sub(began) < s.Ceilings.Timeout()+leftFor {
 			return nil // a server with this runtime continues the run
 		}
+		if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
+			return err
+		}
+		return s.unattached(ctx, run, "no server with its runtime continued it.")
 	}
 	if adopted, err := s.RemoteJobs.AdoptRun(ctx, job.Workspace, job.RunID); err != nil || !adopted {
 		return err

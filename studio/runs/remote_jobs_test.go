@@ -11,22 +11,24 @@ import (
 )
 
 // TestReattach_RuntimeIsMissingHere_LeftToOtherServers expects that a server continues no run whose runtime it does not
-// have, or has not set up, because another server of the database may have it. The only server of a database ends it, and any server a run that
-// is older than every time limit.
+// have, or has not set up, because another server of the database may have it. The only server of a database ends it, and
+// any server a run that started before every time limit.
 func TestReattach_RuntimeIsMissingHere_LeftToOtherServers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		runtime runtimes.Name
 		lacks   string
 		alone   bool
-		age     time.Duration
+		created time.Duration // time since the request
+		started time.Duration // time since the start of the program; 0 if it is not recorded
 		want    registry.Status
 	}{
-		"not built in":             {runtimes.Bacalhau, "", false, 0, registry.Running},
-		"not built in, too old":    {runtimes.Bacalhau, "", false, 24 * time.Hour, registry.StatusInterrupted},
-		"not set up":               {runtimes.Script, "Set it up.", false, 0, registry.Running},
-		"only server":              {runtimes.Bacalhau, "", true, 0, registry.StatusInterrupted},
-		"here, with a bad request": {runtimes.Script, "", false, 0, registry.StatusInterrupted},
+		"not built in":             {runtimes.Bacalhau, "", false, 0, 0, registry.Running},
+		"not built in, too old":    {runtimes.Bacalhau, "", false, 24 * time.Hour, 0, registry.StatusInterrupted},
+		"approved after a day":     {runtimes.Bacalhau, "", false, 24 * time.Hour, time.Minute, registry.Running},
+		"not set up":               {runtimes.Script, "Set it up.", false, 0, 0, registry.Running},
+		"only server":              {runtimes.Bacalhau, "", true, 0, 0, registry.StatusInterrupted},
+		"here, with a bad request": {runtimes.Script, "", false, 0, 0, registry.StatusInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +42,11 @@ func TestReattach_RuntimeIsMissingHere_LeftToOtherServers(t *testing.T) {
 			}
 			run := registry.Run{
 				ID: uuid.Must(uuid.NewV7()).String(), Workspace: k.actor.Workspace, Language: runtimes.Bash, Runtime: tt.runtime, Trigger: registry.TriggerAPI,
-				Actor: k.actor, Status: registry.Running, Input: []byte(`{}`), CreatedAt: time.Now().Add(-tt.age),
+				Actor: k.actor, Status: registry.Running, Input: []byte(`{}`), CreatedAt: time.Now().Add(-tt.created),
+			}
+			if tt.started > 0 {
+				started := time.Now().Add(-tt.started)
+				run.StartedAt = &started
 			}
 			if err := k.store.BeginRun(t.Context(), run); err != nil {
 				t.Fatal(err)

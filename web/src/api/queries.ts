@@ -217,17 +217,17 @@ export function useAgent(name: string, version: string | undefined) {
 }
 /** Reads the current state of the agent without its draft: usage, listing, origin and versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
-/** How old the answer that the draft differs must be, in milliseconds, before a save of the draft reads it again. */
+/** Minimum age, in milliseconds, of the answer that the draft differs before it is read again after a save. */
 const differsFor = 5_000;
-/** Reads whether the draft differs from the latest version. A save of the draft reads it again, unless it just differed. */
+/** Reads whether the draft differs from the latest version, and again after each save of the draft. */
 export function useUnpublished(name: string, latest: string, saved: boolean, enabled: boolean): boolean | undefined {
   const queryKey = [...keys.diffs(name), 'changed', latest];
   useEffect(() => {
-    if (saved)
-      void queryClient.invalidateQueries({
-        queryKey,
-        predicate: ({ state }) => state.data === false || Date.now() - state.dataUpdatedAt > differsFor,
-      });
+    if (!saved) return;
+    const state = queryClient.getQueryState<boolean>(queryKey);
+    const wait = state?.data === true ? Math.max(0, state.dataUpdatedAt + differsFor - Date.now()) : 0;
+    const timer = setTimeout(() => void queryClient.invalidateQueries({ queryKey }), wait);
+    return () => clearTimeout(timer);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key is of the name and the version
   }, [name, latest, saved]);
   return useQuery({
