@@ -63,8 +63,8 @@ clients: node_modules/.package-lock.json ## Build clients/typescript
 endif
 
 .PHONY: test
-test: build clients ## Run every test: Go with -race, types, units, browser (BACALHAU=path for a node of your own)
-	@ATELIER_TEST_BACALHAU="$(BACALHAU)" scripts/test.sh
+test: build clients ## Run every test: Go, types, units, browser (RACE=1 for whole servers with -race too, BACALHAU=path for a node of your own)
+	@RACE="$(RACE)" ATELIER_TEST_BACALHAU="$(BACALHAU)" scripts/test.sh
 
 .PHONY: cover
 cover: build ## Run the Go tests without the race detector and print the statement coverage; fails if a security boundary has less than 90 %

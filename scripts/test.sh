@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs every test: Go with the race detector on both databases, the Studio's unit tests and type checks, and the browser
-# tests on the real binary. The last line counts passed, failed and skipped tests. With CI=true a skipped test counts as
-# a failure. With COVER=1 it runs only the Go tests, without the race detector, and prints the statement coverage.
+# Runs every test: Go on both databases, the Studio's unit tests and type checks, and the browser tests on the real
+# binary. Go tests run with the race detector, except for whole-server tests. The last line counts passed, failed and
+# skipped tests. With CI=true a skipped test counts as a failure. With RACE=1 the whole-server tests run with the race
+# detector too. With COVER=1 only the Go tests run, without the race detector, and the statement coverage is printed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -78,11 +79,10 @@ main() {
   # races that do not exist.
   uninstrumented='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
 
-  # The slowest package starts first. If it started last, it would run alone and use only two CPU cores at the end. For
-  # the same reason, the number of packages that run at once is one more than the number of CPU cores. With -trimpath a
-  # checkout in another directory uses what an earlier one compiled.
-  go_tests() { # OPTIONS
-    go test -trimpath "$@" -p $(($(nproc) + 1)) -shuffle=on -json ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -trimpath -count=1 "$@"
+  # With -trimpath a checkout in another directory uses what an earlier one compiled.
+  go_tests() { # PACKAGES OPTIONS
+    # shellcheck disable=SC2086 # PACKAGES is a list
+    go test -trimpath "${@:2}" -timeout 60m -shuffle=on -json $1 </dev/null 2>&1 | "$report" go "$counts" go test -trimpath -count=1 "${@:2}" -timeout 60m
   }
 
   # Statements are counted separately from the race detector. Together they take twice as long, because each count is an
@@ -90,7 +90,7 @@ main() {
   cover() {
     export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # statements that ran in jails and as another user, where -cover does not see them
     packages=$(go list ./... | grep -v -e '/scripts/' | paste -sd,)
-    go_tests -timeout 60m -coverpkg="$packages" -coverprofile="$work/cover.out"
+    go_tests "./server/servertest ./..." -coverpkg="$packages" -coverprofile="$work/cover.out"
     title "Statement coverage"
     for more in "$work"/jail.out "$work"/jail.out.ordinary; do
       [ ! -f "$more" ] || cat "$more" >>"$work/cover.out"
@@ -140,19 +140,22 @@ main() {
     return
   fi
 
-  # Unit tests run in parallel with the Go tests, because the Go tests wait for processes a third of their time.
-  unit_tests >"$work/unit-tests.log" 2>&1 </dev/null &
-
-  how=(-timeout 60m)
-  if command -v gcc >/dev/null; then
-    how+=(-race "$uninstrumented")
-  else
+  race=(-race "$uninstrumented")
+  if ! command -v gcc >/dev/null; then
+    race=()
     skip race "the race detector needs gcc"
   fi
-  go_tests "${how[@]}"
+  whole=()
+  [ -z "${RACE:-}" ] || whole=("${race[@]}")
+
+  # Unit tests and whole-server tests run in parallel with the other Go tests, because all of them wait for processes a
+  # third of their time. The whole-server tests take longest, so they start first.
+  go_tests ./server/servertest "${whole[@]}" >"$work/servertest.log" 2>&1 &
+  unit_tests >"$work/unit-tests.log" 2>&1 </dev/null &
+  go_tests "$(go list ./... | grep -v '/servertest$')" "${race[@]}"
 
   wait
-  cat "$work/unit-tests.log"
+  cat "$work/servertest.log" "$work/unit-tests.log"
 
   title "Machine code for arm64, emulated"
   scripts/arm64.sh >"$work/arm64" 2>&1 && arm64=0 || arm64=$?
