@@ -212,7 +212,7 @@ test('a run that could only not be asked for comes when it is asked again', asyn
 test('failed requests succeed on retry', async () => {
   await page.goto('/studio/settings/about');
   await page.getByRole('heading', { level: 1 }).waitFor();
-  const parts = { capabilities: /^Level \w+/, runtimes: /^Ready|^Not ready/ };
+  const parts = { capabilities: /^\w+: (every protection|this machine lacks)/, runtimes: /^Ready|^Not ready/ };
   for (const part of Object.keys(parts))
     await page.route(`**/api/v1/${part}`, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
   await page.goto('/studio/server');
@@ -233,7 +233,7 @@ test('the server says what it can run and how it is walled in', async () => {
   await page.getByRole('link', { name: /^Sandbox:/ }).click();
   await page.getByRole('heading', { name: 'Server', exact: true }).waitFor();
   await page.getByRole('row', { name: /^python Python (Ready|Not ready)/ }).waitFor();
-  await page.getByText(/^Level \w+/).waitFor();
+  await page.getByText(/^\w+: (every protection|this machine lacks)/).waitFor();
   await page.getByRole('row', { name: /^Memory 256 MiB 2 GiB/ }).waitFor();
 });
 

@@ -28,6 +28,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
     scrollBeyondLastLine: false,
     renderOverviewRuler: false,
     lineNumbersMinChars: 3,
+    lineDecorationsWidth: 24, // the signs of the lines, with space on both sides
   });
   editor.getOriginalEditor().updateOptions({ ariaLabel: called.before });
   editor.getModifiedEditor().updateOptions({ ariaLabel: called.after });

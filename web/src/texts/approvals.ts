@@ -75,11 +75,11 @@ export const approvalsPage = {
   decided: (status: string, by: string, at: string) => `${status} by ${by}, ${at}`,
   openRun: 'Open the run',
   states: {
-    pending: 'waiting',
-    approved: 'approved',
-    denied: 'denied',
-    expired: 'expired',
-    withdrawn: 'withdrawn',
+    pending: 'Waiting',
+    approved: 'Approved',
+    denied: 'Denied',
+    expired: 'Expired',
+    withdrawn: 'Withdrawn',
   },
 };
 

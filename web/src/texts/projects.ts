@@ -41,8 +41,8 @@ export const projectsPage = {
   waiting: 'Waiting',
   nothingWaits: 'None',
   changesOf: (n: number) => plural(n, { one: 'change', other: 'changes' }),
-  aboutOpen: (project: string) =>
-    `Accept writes the change to the files of ${project}. Reject leaves the files as they are.`,
+  aboutOpen: (project: ReactNode) =>
+    rich`Accept writes the change to the files of ${project}. Reject leaves the files as they are.`,
   ofRun: (files: string, run: string) => `${files} · run ${run}`,
   grantIt: (capability: ReactNode) =>
     rich`Grant an agent the files of the project: ${capability} with write, and the flag file_system, in its agent.yaml (atelier pull, then push).`,
@@ -53,7 +53,7 @@ export const projectsPage = {
   files: 'Files',
   size: 'Size',
   changes: 'Changes',
-  change: 'Change',
+  change: 'No.',
   lastChange: 'Last change',
   summary: 'Summary',
   state: 'State',
@@ -90,5 +90,5 @@ export const projectsPage = {
     merged: 'The project changed other lines of this file. Both changes are kept.',
     conflict: 'Conflict: the project changed the same lines. Run the program again, or reject this file.',
   },
-  states: { open: 'waiting', accepted: 'accepted', rejected: 'rejected', expired: 'expired' },
+  states: { open: 'Waiting', accepted: 'Accepted', rejected: 'Rejected', expired: 'Expired' },
 };

@@ -11,7 +11,7 @@ export const quotaList = {
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
   counts:
-    'Schema inference also executes programs. It counts as a run here, but it is not in the list of runs and not in the usage of the month.',
+    'Schema inference also executes programs. Its runs and CPU time count here, but not in the use of the month and the list of runs. So today can show more than the month.',
   resets: (until: string) => `Resets ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
 };
 

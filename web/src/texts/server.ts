@@ -2,12 +2,14 @@ import type { ReactNode } from 'react';
 import { moment, number, plural } from './format';
 import { rich } from './rich';
 
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 export const serverPage = {
   pageTitle: 'Server · Atelier',
   server: 'Server',
   lead: 'The engines that run programs, their load, the isolation of this machine and the limits of a run. The numbers refresh by themselves.',
   aboutEngines:
-    'An engine runs the programs of its languages in workers. Idle workers are prepared, so that a run starts at once. Workers started counts workers since the server started: more than runs, because some are spares.',
+    'An engine runs the programs of its languages in workers. Idle workers are prepared, so that a run starts at once. Workers started and died are counted since the server started, spares included.',
   workers: 'Workers',
   noWorkers: 'none now',
   busy: 'busy',
@@ -31,8 +33,8 @@ export const serverPage = {
   notReady: 'Not ready',
   notReadyHere: 'Not ready on this server',
   sandbox: 'Sandbox',
-  everyWall: (level: string) => `Level ${level}: every protection is in place.`,
-  lacks: (level: string, names: string) => `Level ${level}: this machine lacks ${names}.`,
+  everyWall: (level: string) => `${capital(level)}: every protection is in place.`,
+  lacks: (level: string, names: string) => `${capital(level)}: this machine lacks ${names}.`,
   doctor: (command: ReactNode) =>
     rich`${command} runs hostile programs against every protection and limit of this machine and reports the results.`,
   unavailableLanguages: 'Unavailable languages',
@@ -54,7 +56,7 @@ export const loadPicture = {
   running: 'runs now',
   waiting: 'waiting now',
   started: 'runs started in the last hour',
-  atOnce: 'at once at most',
+  atOnce: 'at the busiest moment',
   none: 'No run has started in the last hour. The picture starts again with the server.',
   queue: 'Queue',
   queueEmpty: 'No run waited in the last hour.',

@@ -49,7 +49,7 @@ export const toolSets = {
     newest: 'newest',
   },
   copyAddress: (name: string) => `Copy the address of ${name}`,
-  update: 'Update',
+  update: (reference: string | undefined) => (reference === undefined ? 'Update' : `Update to ${reference}`),
   updateTitle: (name: string) => `Update ${name}?`,
   updateAbout: 'MCP clients of this set get these versions at once. Deleted tools leave the set.',
   updateVerb: 'Update',

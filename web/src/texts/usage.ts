@@ -60,10 +60,11 @@ export const usagePage = {
 
 export const languageModel = {
   title: 'Language model',
-  about: 'It helps to write programs, and programs may ask it. Switched off, nothing of this workspace is sent to it.',
+  about:
+    'The language model helps to write programs, and programs may ask it. While it is off, it gets nothing from this workspace.',
   theModel: 'the language model',
   notLoaded: (reason: string) => `The language model could not be loaded. ${reason}`,
-  none: 'The operator of the server has no language model for this workspace.',
+  none: 'No language model is set up for this workspace.',
   off: (model: string) => `${model} is switched off.`,
   on: (model: string, used: number, limit: number) =>
     limit > 0

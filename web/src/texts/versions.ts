@@ -3,6 +3,7 @@ import { plural } from './format';
 import { rich } from './rich';
 
 export const about = {
+  title: (name: string) => `Versions of ${name}`,
   openTheDraft: 'Open the draft',
   actionsFor: (name: string) => `Actions for ${name}`,
   inThePublicRegistry: 'In the public registry',
@@ -93,6 +94,7 @@ export const savedDraftDialog = {
   back: 'All saves',
   notLoaded: (reason: string) => `The saved draft could not be loaded. ${reason}`,
   same: 'It is the same as the draft.',
+  direction: 'If you restore it, the red lines go and the green lines come back.',
   differences: 'Differences from the draft',
   draft: 'draft',
   save: (revision: number) => `revision ${revision}`,

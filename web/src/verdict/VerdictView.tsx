@@ -27,7 +27,7 @@ export function VerdictView({ verdict, onAddFlags }: Props) {
     <section className={css.verdict} aria-label={say.label}>
       <p className={css.head}>
         <StateMark {...marks[verdict.verdict]}>{say[verdict.verdict]}</StateMark>
-        <span title={say.aboutScore}>{say.score(verdict.score)}</span>
+        {verdict.score < 1 && <span title={say.aboutScore}>{say.score(verdict.score)}</span>}
       </p>
       {capabilityChanges.length > 0 && (
         <>

@@ -3,7 +3,14 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
 import { stringifyJson } from '../../api/json';
-import { refreshAgents, refreshApprovals, useApproval, useApprovalDiff, useDeliveries } from '../../api/queries';
+import {
+  refreshAgents,
+  refreshApprovals,
+  useApproval,
+  useApprovalDiff,
+  useDeliveries,
+  useMembers,
+} from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Approval, ApprovalDetails, Delivery } from '../../api/types';
 import { decideApproval, type ApprovalDecision } from '../../api/verbs';
@@ -63,6 +70,8 @@ function Request({ approval }: { approval: ApprovalDetails }) {
     approvers = [],
   } = approval;
   const pending = status === 'pending';
+  const members = useMembers().data ?? [];
+  const nameOf = (signInName: string): string => members.find(({ name }) => name === signInName)?.title ?? signInName;
   return (
     <section className={entries.section}>
       <div className={entries.title}>
@@ -75,7 +84,7 @@ function Request({ approval }: { approval: ApprovalDetails }) {
         </p>
         {pending && (
           <p className={entries.lead}>
-            {say.effects[approval.kind]} {approvers.length > 0 && say.approvers(approvers)}
+            {say.effects[approval.kind]} {approvers.length > 0 && say.approvers(approvers.map(nameOf))}
           </p>
         )}
         {!pending && (

@@ -83,7 +83,7 @@ function Review({ project, diff }: { project: string; diff: OverlayDiff }) {
           </div>
         )}
       </div>
-      {overlay.status === 'open' && <p className={entries.lead}>{say.aboutOpen(project)}</p>}
+      {overlay.status === 'open' && <p className={entries.lead}>{say.aboutOpen(<strong>{project}</strong>)}</p>}
       <Differences diff={diff} busy={busy} decide={decide} />
       {overlay.status === 'open' && phone && (
         <div className={bar.bar} data-bar="decide">

@@ -1,4 +1,4 @@
-import { LoaderCircle } from 'lucide-react';
+import { CircleCheck, LoaderCircle } from 'lucide-react';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'react';
 import { followRun } from '../../api/stream';
 import { followTask, refreshTask, type TaskEvent } from '../../api/tasks';
@@ -19,11 +19,13 @@ export function Events({ task }: { task: Task }) {
       <ol className={css.events} aria-label={say.events} aria-live="polite">
         {events.map((event, n) => {
           const failed = event.kind === 'attempt';
-          const { look, icon } = failed ? taskMarks.errored : taskMarks[event.data.status];
+          const { look, icon } = markOf(event);
           const last = n === events.length - 1;
           const turns = last && moving(status) && status !== 'queued';
-          const Icon = turns ? LoaderCircle : icon;
           const next = events[n + 1];
+          // A step is done when a step follows that is no failure.
+          const done = look === 'quiet' && next !== undefined && markOf(next).look !== 'err';
+          const Icon = turns ? LoaderCircle : done ? CircleCheck : icon;
           return (
             <li key={event.seq} data-look={look} data-turning={turns}>
               <Icon size={16} aria-hidden />
@@ -43,6 +45,8 @@ export function Events({ task }: { task: Task }) {
     </div>
   );
 }
+
+const markOf = (event: TaskEvent) => (event.kind === 'attempt' ? taskMarks.errored : taskMarks[event.data.status]);
 
 const stateOf = (event: TaskEvent): string =>
   event.kind === 'attempt' ? say.answer(event.data.n) : say.states[event.data.status];

@@ -8,6 +8,7 @@ import type { Task } from '../../api/types';
 import { Column, Page } from '../../frame/Page';
 import { usePhone } from '../../state/layout';
 import { notify } from '../../state/notices';
+import { agentUrl } from '../../state/urlState';
 import { ago, moment } from '../../texts/format';
 import { projectsPage } from '../../texts/projects';
 import { tasksPage as say } from '../../texts/tasks';
@@ -47,7 +48,8 @@ function Shown({ task }: { task: Task }) {
   const { id, title, agent, version, description, program, project, status, attempt } = task;
   const { error, runId, overlayId, feedback, summary, creator, createdAt } = task;
   const [now] = useState(() => Date.now());
-  const work = description === undefined ? `${agent}@${version}` : say.described;
+  const work =
+    description === undefined ? <Link href={agentUrl(agent, version)}>{`${agent}@${version}`}</Link> : say.described;
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
   const { may, why } = useRights();
@@ -105,7 +107,7 @@ function Shown({ task }: { task: Task }) {
           {waiting && !phone && <DecideAll diff={waiting} busy={busy} decide={decide} />}
         </div>
       </div>
-      {waiting && <p className={entries.lead}>{say.aboutReview(project)}</p>}
+      {waiting && <p className={entries.lead}>{say.aboutReview(<strong>{project}</strong>)}</p>}
       {error && (
         <p role="alert" className={css.error}>
           <CircleX size={16} aria-hidden />

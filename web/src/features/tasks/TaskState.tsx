@@ -6,6 +6,7 @@ import {
   GitPullRequestArrow,
   LoaderCircle,
   PenLine,
+  Terminal,
   Upload,
   type LucideIcon,
 } from 'lucide-react';
@@ -18,7 +19,7 @@ export const taskMarks: Record<TaskStatus, { icon: LucideIcon; look: Look }> = {
   queued: { icon: CircleDashed, look: 'quiet' },
   spawning: { icon: CirclePlay, look: 'quiet' },
   generating: { icon: PenLine, look: 'quiet' },
-  executing: { icon: LoaderCircle, look: 'quiet' },
+  executing: { icon: Terminal, look: 'quiet' },
   submitting: { icon: Upload, look: 'quiet' },
   reviewing: { icon: GitPullRequestArrow, look: 'warn' },
   accepted: { icon: CircleCheck, look: 'ok' },

@@ -14,6 +14,7 @@ import { ago } from '../../texts/format';
 import { toolSets as say } from '../../texts/toolSets';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { classes } from '../../ui/classes';
 import { CopyButton } from '../../ui/CopyButton';
 import { DataTable, type TableColumn } from '../../ui/DataTable';
 import { leaveFocus } from '../../ui/focusBack';
@@ -56,6 +57,9 @@ function Loaded({ set }: { set: ToolSet }) {
   const count = (state: ToolState): number => tools.filter((tool) => toolStateOf(tool) === state).length;
   const bad = count('deprecated') + count('missing');
   const references = updated(tools);
+  const changed = references.filter(
+    (reference) => !tools.some(({ name: tool, version }) => reference === `${tool}@${version}`),
+  );
   const old = tools.some((tool) => toolStateOf(tool) !== 'newest');
   const updates = old && references.length > 0 && mayUpdate(tools);
   const update = async (): Promise<void> => {
@@ -83,14 +87,15 @@ function Loaded({ set }: { set: ToolSet }) {
         <div>
           <h1>{title === '' ? name : title}</h1>
           {description !== '' && <p className={entries.lead}>{description}</p>}
-          <p className={entries.lead}>
-            <code>{addressOf(name)}</code>{' '}
-            <CopyButton text={`${serverUrl()}${addressOf(name)}`} label={say.copyAddress(name)} />
-            {' · '}
-            {say.changed(ago(updatedAt, now), updatedBy)}
+          <p className={entries.facts}>
+            <span className={css.address}>
+              <code>{addressOf(name)}</code>
+              <CopyButton text={`${serverUrl()}${addressOf(name)}`} label={say.copyAddress(name)} />
+            </span>
+            <span>{say.changed(ago(updatedAt, now), updatedBy)}</span>
           </p>
         </div>
-        <div className={entries.acts}>
+        <div className={classes(entries.acts, css.headActs)}>
           {mayAnywhere('write') && (
             <>
               <Button ref={leaveFocus} look="quiet" onClick={() => setOpen('remove')}>
@@ -118,7 +123,7 @@ function Loaded({ set }: { set: ToolSet }) {
           {updates && mayAnywhere('write') && (
             <Button ref={leaveFocus} look="primary" onClick={() => setOpen('update')}>
               <ArrowUpCircle size={14} aria-hidden />
-              {say.update}
+              {say.update(changed.length === 1 ? changed[0] : undefined)}
             </Button>
           )}
         </div>

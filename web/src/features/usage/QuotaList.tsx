@@ -26,13 +26,13 @@ export function QuotaList() {
       <NotLoaded found={found} why={say.notLoaded} />
       {found.data && (
         <>
+          <p className={entries.lead}>{say.counts}</p>
           <ul className={css.quotas} aria-label={say.quotas}>
             {quotaRows(found.data).map((row) => (
               <Bar key={row.name} row={row} />
             ))}
           </ul>
           <p className={css.quiet}>{say.resets(found.data.until)}</p>
-          <p className={css.quiet}>{say.counts}</p>
         </>
       )}
     </section>

@@ -9,6 +9,7 @@ import { about as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import { Tags } from '../../ui/Tags';
+import entries from '../../ui/Entries.module.css';
 import sheet from '../../ui/Sheet.module.css';
 import { agentEntries } from '../../agent/agentMenu';
 import { LanguageMark } from '../../agent/LanguageMark';
@@ -24,7 +25,7 @@ export function About({ agent }: { agent: Agent }) {
     <section className={sheet.about}>
       <div className={sheet.titleLine}>
         <LanguageMark language={draft.language} />
-        <h1>{name}</h1>
+        <h1>{say.title(name)}</h1>
         <div className={sheet.acts}>
           <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
           <Menu
@@ -40,11 +41,13 @@ export function About({ agent }: { agent: Agent }) {
           />
         </div>
       </div>
-      {listed && <span className={css.badge}>{say.inThePublicRegistry}</span>}
       {title !== '' && <p>{title}</p>}
       {description !== '' && description !== title && <p className={sheet.quiet}>{description}</p>}
-      <p className={sheet.quiet}>
-        <Usage agent={agent} />
+      <p className={entries.facts}>
+        {listed && <span className={css.badge}>{say.inThePublicRegistry}</span>}
+        <span>
+          <Usage agent={agent} />
+        </span>
       </p>
       <Tags label={say.tags} tags={tags} to={(tag) => listUrl({ tag })} />
       <OriginNote agent={agent} />

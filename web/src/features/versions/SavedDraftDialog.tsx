@@ -100,6 +100,7 @@ function Differences({ parts, revision }: { parts: Part[]; revision: number }) {
           </Button>
         ))}
       </div>
+      <p>{say.direction}</p>
       <div className={comparison.legend}>
         <span>{sides.before}</span>
         <span>{sides.after}</span>

@@ -4,6 +4,9 @@ import { versionTimeline as say } from '../../texts/versions';
 import { timelineOf } from './timeline';
 import css from './VersionTimeline.module.css';
 
+/** On a phone, the last version has a label, so a version closer than this in percent has none. */
+const nearest = 12;
+
 /**
  * Draws the versions over time. A larger step in the number has a larger dot, and a ring marks versions that are in
  * use. The table contains the same data.
@@ -24,12 +27,13 @@ export function VersionTimeline({ versions, pins }: { versions: VersionSummary[]
             key={v.version}
             className={css.dot}
             data-step={step}
+            data-named={v === last?.version || (step === 'major' && (last?.x ?? 0) - x > nearest)}
             data-deprecated={v.deprecated}
             data-used={users(v.version) > 0}
             title={say.point(v.version, day(v.publishedAt), users(v.version))}
             style={{ left: `${x}%` }}
           >
-            {(dots.length <= 12 || step === 'major') && <small>{v.version}</small>}
+            {(dots.length <= 12 || step === 'major' || v === last?.version) && <small>{v.version}</small>}
           </span>
         ))}
       </div>
