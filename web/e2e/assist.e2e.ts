@@ -127,7 +127,7 @@ test('a described agent is proposed after a failed attempt, shown and created', 
     const studio = new Studio(page);
     await studio.home();
     await page.getByRole('button', { name: 'New agent' }).first().click();
-    await page.getByRole('button', { name: 'Describe it…' }).click();
+    await page.getByRole('button', { name: 'A description' }).click();
     const dialog = page.getByRole('dialog', { name: 'Describe a new agent' });
     await dialog.getByRole('textbox', { name: 'What should it do?' }).fill('Count the words of a text.');
     await dialog.getByRole('radio', { name: 'Python' }).click();

@@ -22,7 +22,7 @@ test('a function of OpenAI is pasted and becomes a draft with its schema', async
     .getByRole('button', { name: /^New agent/ })
     .first()
     .click();
-  await page.getByRole('button', { name: 'Import a tool…' }).click();
+  await page.getByRole('button', { name: 'A tool definition' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import a tool' });
   const text = dialog.getByRole('textbox', { name: 'Definition of the tool' });
   await text.fill('{');

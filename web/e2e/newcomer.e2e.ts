@@ -96,7 +96,8 @@ describe('a newcomer', () => {
     await session.page.goto(atelier.signInLink);
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     expect(new URL(session.page.url()).pathname).toBe('/studio/');
-    const samples = session.page.getByRole('listitem').getByRole('button', { name: /network: off/ });
+    await session.page.getByRole('heading', { name: 'Welcome to Atelier', level: 1 }).waitFor();
+    const samples = session.page.getByRole('list', { name: 'Start with a sample' }).getByRole('button');
     await expect.poll(() => samples.count()).toBe(6);
   });
 

@@ -296,8 +296,12 @@ test('code that does not load leads to a page with a report, and a reload goes o
   const code = /SkillsPage-[^/]*\.js/;
   await broken.route(code, (route) => route.abort());
   await broken.goto('/studio/skills');
-  await broken.getByRole('heading', { name: 'The page stopped', level: 1 }).waitFor();
+  await broken.getByRole('heading', { name: 'This page could not be loaded', level: 1 }).waitFor();
+  await broken.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
+  await broken.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  await broken.goBack();
   const report = broken.getByRole('region', { name: 'What happened' });
+  await report.getByText('What happened').click();
   await report.getByText(/SkillsPage/).waitFor();
   await report.getByRole('button', { name: 'Copy report' }).waitFor();
   expect(await violations(broken)).toEqual([]);

@@ -170,7 +170,7 @@ describe('people', () => {
     await page.goto('/studio/');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Go to Acme Ltd' }).click();
-    await page.getByRole('heading', { name: 'Start with a sample', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Welcome to Atelier', level: 1 }).waitFor();
     await studio.openSample('Weather (TypeScript)');
     await studio.start();
     await studio.ended(/^Succeeded/);

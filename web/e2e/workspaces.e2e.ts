@@ -85,7 +85,7 @@ describe('workspaces', () => {
       expect(told.own).toEqual({ storageBytes: 1.5 * 1024 ** 3 });
 
       await row.getByRole('button', { name: `Enter ${title}` }).click();
-      await page.getByRole('heading', { name: 'Start with a sample', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Welcome to Atelier', level: 1 }).waitFor();
       await page.goto('/studio/people');
       await page.getByRole('button', { name: 'Rename the workspace…' }).click();
       await dialog.getByLabel('Title').fill('  ');

@@ -370,7 +370,13 @@ function Pages() {
             </Framed>
           </Route>
         )}
-        <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decoded(ref)} />}</Route>
+        <Route path="/a/:ref">
+          {({ ref }) => (
+            <Bounded>
+              <AgentRoute key={ref} agentRef={decoded(ref)} />
+            </Bounded>
+          )}
+        </Route>
         <Route>
           <Page>
             <NotFound />
@@ -407,7 +413,17 @@ function NotFound() {
   );
 }
 
-/** Shows the page frame while the page's code loads. */
+/** Shows an error of a page in the frame, so that the user can go to another page. */
+function Bounded({ children }: { children: ReactNode }) {
+  const [here] = useLocation();
+  return (
+    <ErrorBoundary place={here} frame={(content) => <Page>{content}</Page>}>
+      {children}
+    </ErrorBoundary>
+  );
+}
+
+/** Shows the page frame while the page's code loads, or if that fails. */
 function Framed({ what, children }: { what: string; children: ReactNode }) {
   const waiting = (
     <Page>
@@ -416,7 +432,11 @@ function Framed({ what, children }: { what: string; children: ReactNode }) {
       </Column>
     </Page>
   );
-  return <Suspense fallback={waiting}>{children}</Suspense>;
+  return (
+    <Bounded>
+      <Suspense fallback={waiting}>{children}</Suspense>
+    </Bounded>
+  );
 }
 
 function Dialogs() {

@@ -93,6 +93,8 @@ export const brand = {
 
 export const errorBoundary = {
   title: 'The page stopped',
+  notLoaded: 'This page could not be loaded',
+  reloadIt: 'The server was updated or cannot be reached. Your edits are stored in this browser. Reload to go on.',
   allAgents: 'All agents',
   thePageStopped: 'Your edits are stored in this browser. Reload to go on. If it happens again, send the report below.',
   report: 'What happened',

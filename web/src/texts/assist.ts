@@ -46,7 +46,6 @@ export const changeDialog = {
 export const describeDialog = {
   title: 'Describe a new agent',
   about: 'A language model proposes a program with schemas and tests. It is checked and run before you see it.',
-  button: 'Describe it…',
   description: 'What should it do?',
   descriptionHint: 'For example: count the words of a text, and list the ten most frequent ones.',
   language: 'Language',

@@ -56,8 +56,8 @@ export const errorCard = {
 export const history = {
   bars: (runs: number, failed: number, medianMs: number) =>
     `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, ${runs > 1 ? 'median ' : ''}${milliseconds(medianMs)}`,
-  durations: (runs: number) => (runs === 1 ? 'Duration of 1 run' : `Durations of ${number(runs)} runs, newest right`),
-  longest: (ms: number) => `longest ${milliseconds(ms)}`,
+  durations: (runs: number) => (runs === 1 ? 'Duration of 1 run.' : `Durations of ${number(runs)} runs, newest right.`),
+  longest: (ms: number) => `Longest: ${milliseconds(ms)}`,
   notSucceeded: 'not succeeded',
 };
 
@@ -244,8 +244,7 @@ export const provenance = {
   copyDigest: 'Copy digest',
   copyInput: 'Copy input',
   copyOutput: 'Copy output',
-  copyAsJson: 'Copy the provenance as JSON',
-  copy: 'Copy',
+  copyAsJson: 'Copy as JSON',
   verify: 'Verify',
   verification: 'Verification',
   doesNotMatch: 'Does not match the record.',
@@ -280,7 +279,8 @@ export const runFacts = {
   ranIn: (runtime: ReactNode, why: string) => rich`In the runtime ${runtime}. ${why}`,
   ruleOfRouter: (rule: ReactNode) => rich`Rule of the router: ${rule}`,
   named: 'The program names this runtime.',
-  noOtherRule: 'No rule of the router sends it to another place.',
+  noEarlierRule: 'No earlier rule applies.', // the beginning of the server's reason
+  ranHere: (runtime: ReactNode, why: string) => rich`On this server, in the runtime ${runtime}. ${why}`,
 };
 
 export const runPanel = {

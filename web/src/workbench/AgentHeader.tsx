@@ -1,6 +1,7 @@
 import { Ellipsis, History, PanelRight, Play, Square } from 'lucide-react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useFacts, useUnpublished } from '../api/queries';
+import { useFacts, useUnpublished, useVersion } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Grow } from '../frame/Brand';
 import { useKeys } from '../state/bindings';
@@ -10,6 +11,7 @@ import { ariaKeys, showKeys } from '../state/hotkeys';
 import { toggleRight, useRightSeen } from '../state/layout';
 import { agentUrl, versionsUrl } from '../state/urlState';
 import { agentHeader as say } from '../texts/agents';
+import { ago } from '../texts/format';
 import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Menu, type MenuEntry } from '../ui/Menu';
@@ -46,7 +48,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         ) : (
           <span className={classes(css.pill, agent.deprecated && css.warn)}>
             {agent.version}
-            <span className={css.wide}>{say.readOnly}</span>
+            {say.readOnly}
           </span>
         )}
         {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
@@ -62,6 +64,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         </IconButton>
       )}
       {edits && <SaveStatus agent={agent} />}
+      {agent.version !== undefined && <Published name={agent.name} version={agent.version} />}
       <Grow />
       <div className={css.actions}>
         {(may('read') || may('run')) && (
@@ -99,6 +102,19 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   );
 }
 
+/** When the version was published, with its changelog as a tooltip. The page has already loaded the version. */
+function Published({ name, version }: { name: string; version: string }) {
+  const { data } = useVersion(name, version);
+  const [now] = useState(() => Date.now());
+  if (!data) return null;
+  const title = data.changelog === '' ? undefined : data.changelog;
+  return (
+    <span className={classes(css.save, css.roomy)} data-look="quiet" title={title}>
+      {say.published(ago(data.publishedAt, now))}
+    </span>
+  );
+}
+
 /** The state of the draft: never published, changed since the latest version, or equal to it. */
 function DraftPill({ agent: { name, latestVersion, save, session } }: { agent: OpenAgent }) {
   const { may } = useRights();
@@ -119,7 +135,7 @@ function DraftPill({ agent: { name, latestVersion, save, session } }: { agent: O
       ) : (
         latestVersion
       )}
-      {!session && <span className={css.wide}>{say.readOnly}</span>}
+      {!session && say.readOnly}
     </span>
   );
 }

@@ -1,14 +1,12 @@
 import { BookOpen, FileArchive, FileJson, Package, Sparkles, type LucideIcon } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { ButtonHTMLAttributes, Ref } from 'react';
 import { useLocation } from 'wouter';
 import { useCapabilities, useSamples } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import { createFromSample } from '../../agent/create';
 import { closeDialog, showDialog, useCloseOwn } from '../../state/dialogs';
 import { agentUrl } from '../../state/urlState';
-import { importToolDialog, newAgentDialog as say } from '../../texts/agents';
-import { describeDialog } from '../../texts/assist';
-import { Button } from '../../ui/Button';
+import { newAgentDialog as say } from '../../texts/agents';
 import { Fault } from '../../ui/Fault';
 import { Menu } from '../../ui/Menu';
 import { useTask } from '../../ui/useTask';
@@ -27,40 +25,64 @@ export function OtherStarts({ name }: { name: string }) {
       <ul>
         <Samples />
         {model && (
-          <Start icon={Sparkles} hint={say.describeHint}>
-            <Button onClick={() => showDialog({ kind: 'describe', name })}>{describeDialog.button}</Button>
-          </Start>
+          <li>
+            <Start
+              icon={Sparkles}
+              title={say.describe}
+              hint={say.describeHint}
+              onClick={() => showDialog({ kind: 'describe', name })}
+            />
+          </li>
         )}
-        <Start icon={FileJson} hint={say.toolHint}>
-          <Button onClick={() => showDialog({ kind: 'importTool' })}>{importToolDialog.open}</Button>
-        </Start>
+        <li>
+          <Start
+            icon={FileJson}
+            title={say.tool}
+            hint={say.toolHint}
+            onClick={() => showDialog({ kind: 'importTool' })}
+          />
+        </li>
         {may('approve') && (
-          <Start icon={FileArchive} hint={say.archiveHint}>
-            <Button onClick={() => showDialog({ kind: 'import' })}>{say.archive}</Button>
-          </Start>
+          <li>
+            <Start
+              icon={FileArchive}
+              title={say.archive}
+              hint={say.archiveHint}
+              onClick={() => showDialog({ kind: 'import' })}
+            />
+          </li>
         )}
-        <Start icon={Package} hint={say.registryHint}>
-          <Button
+        <li>
+          <Start
+            icon={Package}
+            title={say.registry}
+            hint={say.registryHint}
             onClick={() => {
               closeDialog();
               navigate('/registry');
             }}
-          >
-            {say.registry}
-          </Button>
-        </Start>
+          />
+        </li>
       </ul>
     </section>
   );
 }
 
-function Start({ icon: Icon, hint, children }: { icon: LucideIcon; hint: string; children: ReactNode }) {
+interface StartProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  icon: LucideIcon;
+  title: string;
+  hint: string;
+  ref?: Ref<HTMLButtonElement>;
+}
+
+/** One way to start, as a button with a title and a description. The menu of the samples passes more attributes. */
+function Start({ icon: Icon, title, hint, ...rest }: StartProps) {
   return (
-    <li>
+    <button type="button" className={css.start} {...rest}>
       <Icon size={16} aria-hidden />
+      <strong>{title}</strong>
       <span>{hint}</span>
-      {children}
-    </li>
+    </button>
   );
 }
 
@@ -71,9 +93,9 @@ function Samples() {
   const closeOwn = useCloseOwn();
   if (samples.length === 0) return null;
   return (
-    <Start icon={BookOpen} hint={say.sampleHint}>
+    <li>
       <Menu
-        trigger={<Button disabled={task.busy}>{say.sample}</Button>}
+        trigger={<Start icon={BookOpen} title={say.sample} hint={say.sampleHint} disabled={task.busy} />}
         entries={samples.map((sample) => ({
           kind: 'item',
           label: sample.title,
@@ -85,6 +107,6 @@ function Samples() {
         }))}
       />
       <Fault message={task.fault} />
-    </Start>
+    </li>
   );
 }

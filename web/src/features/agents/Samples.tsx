@@ -1,5 +1,6 @@
-import { Code, Package, Play, Plug, ShieldCheck } from 'lucide-react';
+import { Code, Package, Play, Plug } from 'lucide-react';
 import { useLocation } from 'wouter';
+import { useAgentListing } from '../../api/listing';
 import { useSamples } from '../../api/queries';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../state/dialogs';
@@ -10,7 +11,6 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
-import { LanguageMark } from '../../agent/LanguageMark';
 import { createFromSample } from '../../agent/create';
 import css from './Samples.module.css';
 
@@ -21,7 +21,7 @@ const path = [
   { icon: Plug, ...say.path.use },
 ];
 
-/** Lists sample programs. Opening a sample creates a draft. */
+/** Lists sample programs. Opening a sample creates a draft. If they come first on the page, they also welcome the user. */
 export function Samples({ first }: { first: boolean }) {
   const samples = useSamples();
   const [, navigate] = useLocation();
@@ -31,36 +31,32 @@ export function Samples({ first }: { first: boolean }) {
       const agent = await createFromSample(sample);
       navigate(agentUrl(agent.name));
     });
-  const Title = first ? 'h1' : 'h2';
   return (
     <section className={css.section}>
-      <div className={css.head}>
-        <div>
-          <Title>{say.startWithASample}</Title>
-          <p className={css.lead}>{say.lead}</p>
-        </div>
-        {first && (
+      {first && (
+        <div className={css.head}>
+          <div>
+            <h1>{say.welcome}</h1>
+            <p className={css.lead}>{say.welcomeLead}</p>
+          </div>
           <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
             {say.newAgent}
           </Button>
-        )}
+        </div>
+      )}
+      <div>
+        <h2>{say.startWithASample}</h2>
+        <p className={css.lead}>{say.lead}</p>
       </div>
       <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
       {samples.isPending && <Waiting shape="cards" what={say.theSamples} retry />}
       <NotLoaded found={samples} why={say.notLoaded} />
-      <ul className={css.samples}>
+      <ul className={css.samples} aria-label={say.startWithASample}>
         {samples.data?.map((sample) => (
           <li key={sample.name}>
             <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
-              <strong>
-                {sample.title}
-                <LanguageMark language={sample.language} />
-              </strong>
+              <strong>{sample.title}</strong>
               <span>{sample.description}</span>
-              <small>
-                <ShieldCheck size={14} aria-hidden />
-                {say.offline}
-              </small>
             </button>
           </li>
         ))}
@@ -77,13 +73,23 @@ export function Samples({ first }: { first: boolean }) {
               </li>
             ))}
           </ol>
-          <div>
-            <Button look="link" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
-              {say.deletedAgents}
-            </Button>
-          </div>
+          <DeletedAgents />
         </>
       )}
     </section>
+  );
+}
+
+/** A link to the deleted agents, if there are any. */
+function DeletedAgents() {
+  const [, navigate] = useLocation();
+  const deleted = useAgentListing({ state: 'deleted' });
+  if (deleted.kind !== 'loaded' || deleted.items.length === 0) return null;
+  return (
+    <div>
+      <Button look="link" onClick={() => navigate(listUrl({ state: 'deleted' }))}>
+        {say.deletedAgents}
+      </Button>
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import { showDialog } from '../../state/dialogs';
 import { fixDialog } from '../../texts/assist';
 import { errorCard as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
+import { Summary } from '../../ui/Summary';
 import { useOpenAgent } from '../../agent/openAgent';
 import { withLimitsNamed } from '../../agent/limits';
 import { DeniedHost } from './DeniedHost';
@@ -64,7 +65,7 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
       </div>
       {stack !== undefined && stack !== '' && (
         <details className={css.stack}>
-          <summary>{say.stack}</summary>
+          <Summary>{say.stack}</Summary>
           <pre>{stack}</pre>
         </details>
       )}

@@ -159,7 +159,7 @@ function Runs(props: RunsProps) {
           </th>
           <th scope="col">{say.state}</th>
           <th scope="col">{say.version}</th>
-          <th scope="col" className={css.wide}>
+          <th scope="col" className={css.input}>
             {say.input}
           </th>
           <th scope="col" className={css.wide}>
@@ -198,7 +198,7 @@ function Runs(props: RunsProps) {
                 <small className={css.narrow}>{r.version}</small>
               </td>
               <td>{r.version}</td>
-              <td className={classes(css.wide, css.input)}>
+              <td className={css.input}>
                 <code title={r.inputPreview}>{r.inputPreview}</code>
               </td>
               <td className={classes(css.wide, css.quiet)}>{r.by.name}</td>

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { stringifyJson } from '../../api/json';
 import type { FieldProblem } from '../../api/types';
 import { unknownKeys } from '../../schema/form/follow';
 import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
@@ -58,6 +59,7 @@ export function InputTab({ run }: { run: RunHandle }) {
           id={rawId}
           text={input.text}
           wrong={input.fault !== undefined}
+          untouched={problems.length === 0 && input.text === stringifyJson(defaultInput(agent), 2)}
           schema={inputSchema}
           onEdit={(text) => changeInput({ do: 'text', text })}
         />

@@ -4,12 +4,15 @@ import { CodeField, type CodeFieldControl } from '../../editor/CodeField';
 import type { FieldProblem } from '../../editor/field';
 import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import css from './InputTab.module.css';
 
 interface Props {
   id: string;
   text: string;
   wrong: boolean;
+  /** Whether the text is still the untouched default. Then the errors of the schema are not shown yet. */
+  untouched: boolean;
   schema: JsonSchema;
   onEdit: (text: string) => void;
 }
@@ -18,9 +21,10 @@ interface Props {
 const mostProblems = 4;
 
 /** The input as JSON, with completion and errors from the schema. */
-export function JsonInput({ wrong, ...field }: Props) {
+export function JsonInput({ wrong, untouched, ...field }: Props) {
   const editor = useRef<CodeFieldControl>(null);
-  const [problems, setProblems] = useState<FieldProblem[]>([]);
+  const [found, setFound] = useState<FieldProblem[]>([]);
+  const problems = untouched ? [] : found;
   return (
     <>
       <CodeField
@@ -28,9 +32,9 @@ export function JsonInput({ wrong, ...field }: Props) {
         ref={editor}
         label={say.inputAsJson}
         language="json"
-        className={css.raw}
+        className={classes(css.raw, untouched && css.untouched)}
         wrong={wrong || problems.length > 0}
-        onProblems={setProblems}
+        onProblems={setFound}
       />
       {problems.length > 0 && (
         <ul className={css.lines} aria-label={say.jsonProblems}>

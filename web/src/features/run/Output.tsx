@@ -1,5 +1,5 @@
 import { CircleCheck, CircleX, Download } from 'lucide-react';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
 import { download } from '../../state/clipboard';
@@ -18,8 +18,17 @@ import { viewsOf, type View } from './views';
 const ChartView = lazy(() => import('./ChartView').then((m) => ({ default: m.ChartView })));
 const Markdown = lazy(() => import('../../ui/Markdown').then((m) => ({ default: m.Markdown })));
 
+interface Props {
+  answer: RunAnswer;
+  open?: OnScreen;
+  /** A button in the heading. */
+  action?: ReactNode;
+  /** Whether the output has a border, as the input next to it. */
+  framed?: boolean;
+}
+
 /** Shows the output of the program in the view that the user selected, or else in the best view. */
-export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen }) {
+export function Output({ answer, open, action, framed = false }: Props) {
   const { output, runId } = answer;
   const { fit, schema } = useFit(answer, open);
   const views = useMemo(() => viewsOf(output, schema), [output, schema]);
@@ -43,13 +52,16 @@ export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen })
               onChange={setChosen}
             />
           )}
+          {action}
           <CopyButton label={say.copyAsJson} text={json} />
           <IconButton small label={say.download} onClick={() => download(`${runId}.json`, json(), 'application/json')}>
             <Download size={14} aria-hidden />
           </IconButton>
         </span>
       </div>
-      <Shown look={look} output={output} views={views} />
+      <div className={framed ? css.framed : undefined}>
+        <Shown look={look} output={output} views={views} />
+      </div>
     </section>
   );
 }

@@ -36,7 +36,7 @@ export function Provenance({ answer }: { answer: RunAnswer }) {
         <Fact label={say.output} copy={say.copyOutput} value={provenance.outputsHash} finding={of('output')} />
       </dl>
       <div className={css.proof}>
-        <CopyButton label={say.copyAsJson} wording={say.copy} text={() => stringifyJson(provenance, 2)} />
+        <CopyButton label={say.copyAsJson} wording={say.copyAsJson} text={() => stringifyJson(provenance, 2)} />
         <Button onClick={verify} disabled={task.busy}>
           <ShieldCheck size={14} aria-hidden />
           {say.verify}

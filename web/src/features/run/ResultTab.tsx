@@ -28,18 +28,26 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
     return <Empty actions={<StartButton />}>{state.kind === 'refused' ? state.message : say.noResultYet}</Empty>;
   }
   const { answer } = state;
+  const hasOutput = answer.success || answer.output !== null;
+  const keep = session && (
+    <Button onClick={() => showDialog({ kind: 'keepTest', runId: answer.runId })}>{testsTab.keep}</Button>
+  );
   return (
     <div className={css.tab}>
       <div className={css.main}>
         {answer.error && <ErrorCard answer={answer} onGoTo={onGoTo} onRaise={onRaise} />}
-        {(answer.success || answer.output !== null) && (
-          <Output key={answer.runId} answer={answer} open={{ id, version, outputSchema: fields.outputSchema }} />
+        {hasOutput ? (
+          <Output
+            key={answer.runId}
+            answer={answer}
+            open={{ id, version, outputSchema: fields.outputSchema }}
+            action={keep}
+          />
+        ) : (
+          keep
         )}
       </div>
       <div className={css.side}>
-        {session && (
-          <Button onClick={() => showDialog({ kind: 'keepTest', runId: answer.runId })}>{testsTab.keep}</Button>
-        )}
         <RunFacts answer={answer} memoryLimit={run.memoryLimit} />
       </div>
     </div>

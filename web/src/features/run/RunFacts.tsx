@@ -48,19 +48,25 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
 /** Shows which runtime executed the program, and why. */
 function Place({ answer: { route, provenance } }: { answer: RunAnswer }) {
   if (route === undefined || route.rule === '') return null;
+  const runtime = <code>{provenance.runtime}</code>;
+  const local = whyLocal(route);
+  const named = route.rule === 'explicit';
   return (
     <section aria-label={say.place} className={css.place}>
       <h2>{say.place}</h2>
-      <p className={css.why}>{say.ranIn(<code>{provenance.runtime}</code>, whyText(route))}</p>
-      <p className={css.why}>{say.ruleOfRouter(<code>{route.rule}</code>)}</p>
+      <p className={css.why}>
+        {local === undefined ? say.ranIn(runtime, named ? say.named : route.reason) : say.ranHere(runtime, local)}
+      </p>
+      {local === undefined && !named && <p className={css.why}>{say.ruleOfRouter(<code>{route.rule}</code>)}</p>}
     </section>
   );
 }
 
-/** Returns the reason in the record. For some rules it returns a simpler text. */
-function whyText({ rule, reason }: Route): string {
-  if (rule === 'explicit') return say.named;
-  return rule === 'local' ? reason.replace(/^No earlier rule applies\./, say.noOtherRule) : reason;
+/** Why this server chose the runtime, if no rule with a condition matched. Most programs have no such reason. */
+function whyLocal({ rule, reason }: Route): string | undefined {
+  return rule === 'local' && reason.startsWith(say.noEarlierRule)
+    ? reason.slice(say.noEarlierRule.length).trim()
+    : undefined;
 }
 
 type PartLook = 'queued' | 'start' | 'run' | 'rest';

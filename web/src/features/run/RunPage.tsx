@@ -18,6 +18,7 @@ import { classes } from '../../ui/classes';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
+import { Summary } from '../../ui/Summary';
 import { StateMark } from '../../ui/StateMark';
 import { Waiting } from '../../ui/Waiting';
 import { JsonText } from '../../ui/JsonText';
@@ -112,7 +113,7 @@ export function RunPage({ id }: { id: string }) {
                 </div>
                 {answer && <Calls key={`calls ${answer.runId}`} answer={answer} />}
                 {answer && !answer.withheld && (answer.success || answer.output !== null) && (
-                  <Output key={answer.runId} answer={answer} />
+                  <Output key={answer.runId} answer={answer} framed />
                 )}
                 <Printed controller={controller} running={answer === undefined} />
               </div>
@@ -225,9 +226,7 @@ function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunA
   return (
     <div className={css.error} role="region" aria-label={say.error}>
       <CircleAlert size={16} aria-hidden />
-      <p>
-        <strong>{finalStatus(answer).text}.</strong> {error.message}
-      </p>
+      <p>{error.message}</p>
       {remedy !== undefined && <p>{remedy}</p>}
       {place && (
         <div>
@@ -239,7 +238,7 @@ function Failure({ answer, error }: { answer: RunAnswer; error: NonNullable<RunA
       )}
       {stack !== undefined && stack !== '' && (
         <details open>
-          <summary>{say.stack}</summary>
+          <Summary>{say.stack}</Summary>
           <pre tabIndex={0}>{stack}</pre>
         </details>
       )}
