@@ -87,7 +87,7 @@ describe('approvals', () => {
     await page.goto(link);
     await page.getByRole('textbox', { name: 'Comment' }).fill('use the proxy');
     await page.getByRole('button', { name: 'Deny' }).click();
-    await page.getByText(/denied by .+: use the proxy/).waitFor();
+    await page.getByText(/Denied by .+: use the proxy/).waitFor();
     const versions = await atelier.api('GET', '/api/v1/code-agents/denied-fetcher/versions');
     expect(versions.body).toMatchObject({ items: [{ version: '1.0.0' }] });
     expect((versions.body as { items: unknown[] }).items).toHaveLength(1);
@@ -207,7 +207,7 @@ describe('approvals', () => {
     await atelier.api('POST', `/api/v1/approvals/${id}`, { decision: 'deny', comment: 'not this host' });
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText(/already denied by .+ at /).waitFor();
-    await page.getByText(/denied by .+: not this host/).waitFor();
+    await page.getByText(/Denied by .+: not this host/).waitFor();
     expect((await atelier.api('GET', '/api/v1/code-agents/flagless/versions')).body).toMatchObject({ items: [] });
     await session.close();
   });

@@ -97,7 +97,7 @@ describe('runs', () => {
     await page.getByRole('heading', { name: 'Run of shares', level: 1 }).waitFor();
     await page.getByText('Administrator').waitFor();
     await page.getByRole('link', { name: 'main.js:2' }).waitFor();
-    await page.getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('button', { name: 'Copy as', exact: true }).click();
     await page.getByRole('menuitem', { name: 'curl command' }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('/code-agents/shares/execute');
     await page.getByRole('button', { name: 'Run again' }).click();

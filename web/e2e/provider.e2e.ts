@@ -77,10 +77,7 @@ describe('an OpenID provider', () => {
       height: 800,
     });
     await signInAtProvider(session.page, 'bob');
-    await session.page
-      .getByRole('alert')
-      .filter({ hasText: 'none of your groups has a role on this server' })
-      .waitFor();
+    await session.page.getByRole('alert').filter({ hasText: 'none of your groups has a role here' }).waitFor();
     expect(await violations(session.page)).toEqual([]);
     expect(await role(session)).toBe(401);
     provider.people.set('bob', { name: 'Bob', email: 'bob@example.com', groups: ['ops'] });

@@ -81,7 +81,11 @@ const places: [string, string, (page: Page) => Promise<unknown>][] = [
     `/studio/a/${name}?schema=input`,
     (page) => page.getByRole('radiogroup', { name: 'Schema as' }).waitFor(),
   ],
-  ['its versions', `/studio/a/${name}/versions`, (page) => page.getByRole('heading', { name: 'Versions' }).waitFor()],
+  [
+    'its versions',
+    `/studio/a/${name}/versions`,
+    (page) => page.getByRole('heading', { name: 'Versions of', level: 1 }).waitFor(),
+  ],
   ['the runs', '/studio/runs', (page) => page.getByRole('heading', { name: 'Runs' }).waitFor()],
   ['the settings', '/studio/settings/keys', (page) => page.getByRole('heading', { name: 'Keys' }).waitFor()],
   [
