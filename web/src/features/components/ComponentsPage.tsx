@@ -26,6 +26,7 @@ import { Markdown } from '../../ui/Markdown';
 import { Menu } from '../../ui/Menu';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Quoted } from '../../ui/Quoted';
+import { Summary } from '../../ui/Summary';
 import { Retry } from '../../ui/Retry';
 import { Shares } from '../../ui/Shares';
 import { Skeleton, type Shape } from '../../ui/Skeleton';
@@ -297,6 +298,9 @@ function Texts({ theme }: { theme: 'dark' | 'light' }) {
       <p>
         <Quoted text={say.quoted} />
       </p>
+      <details>
+        <Summary>{say.text}</Summary>
+      </details>
       <pre>
         <JsonText text={say.jsonText} />
       </pre>
