@@ -78,7 +78,7 @@ func TestRestoreDrill(t *testing.T) {
 			said := saidOK(t, append([]string{"backup", "create", dir, "--keys", keys, "--data", data}, database...)...)
 			close(stop)
 			group.Wait()
-			if !strings.HasPrefix(said.Stdout, "saved 2 agents, 2 versions, ") || !strings.Contains(said.Stdout, "1 secrets") {
+			if !strings.HasPrefix(said.Stdout, "saved 2 agents, 2 versions, ") || !strings.Contains(said.Stdout, "1 secret ") {
 				t.Errorf("printed %q, %q", said.Stdout, said.Stderr)
 			}
 			p.Signal(t, syscall.SIGKILL)
