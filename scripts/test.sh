@@ -59,16 +59,6 @@ main() {
     if [ ! -d node_modules ]; then
       skip vendors "Node 20 is not on this machine"
     else
-      if python=$(scripts/vendors.sh); then
-        export ATELIER_TEST_VENDORS_PYTHON=$python
-      else
-        skip vendors "the vendors' Python packages cannot be installed on this machine"
-      fi
-      if folder=$(scripts/clients.sh); then
-        export ATELIER_TEST_CLIENTS=$folder
-      else
-        skip clients "LangGraph, the MCP conformance suite and Node 24 cannot be installed on this machine"
-      fi
       vitest vendors --config web/e2e/vendors.config.ts
     fi
   }
@@ -112,6 +102,19 @@ main() {
   ATELIER_TEST_BACALHAU=$(scripts/bacalhau.sh build) || echo "NOTE: the module of Bacalhau cannot be built on this machine."
   export ATELIER_TEST_BACALHAU
   echo "Bacalhau: ${ATELIER_TEST_BACALHAU:-the test service}"
+  # Set here and not in unit_tests, which is a process of its own: the tests that run once more need them too.
+  if [ -d node_modules ]; then
+    if python=$(scripts/vendors.sh); then
+      export ATELIER_TEST_VENDORS_PYTHON=$python
+    else
+      skip vendors "the vendors' Python packages cannot be installed on this machine"
+    fi
+    if folder=$(scripts/clients.sh); then
+      export ATELIER_TEST_CLIENTS=$folder
+    else
+      skip clients "LangGraph, the MCP conformance suite and Node 24 cannot be installed on this machine"
+    fi
+  fi
   scripts/monty.sh >/dev/null || skip monty "the Monty interpreter could not be installed from the Python index"
   if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
     export ATELIER_TEST_PG_URL=$url

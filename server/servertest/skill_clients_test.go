@@ -234,26 +234,21 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 	s.Want(t, 200, "POST", "/v1/skills/run", `{"name": "echo", "args": {"value": 2}}`)
 	s.Want(t, 202, "POST", "/api/v1/code-agents/echo/execute", `{"version": "latest", "input": {"value": 3}}`)
 	s.Want(t, 202, "POST", "/api/v1/code-agents/echo/execute", `{"version": "1.0.0", "input": {"value": 4}}`, servertest.Headers{"Prefer": "respond-async"})
-	calling := `{"language": "python", "code": "def main(input, ctx):\n    return ctx.callTool('echo', {'value': 5})\n", "capabilities": {"tools": ["echo@1.0.0"]}, "limits": {"timeoutMs": 1000}}`
-	if run := s.Want(t, 200, "POST", "/api/v1/execute", calling).Run(t); run.Status == "succeeded" {
-		t.Errorf("called by a program, it ran: %s", run.Output)
-	}
-	var runs struct {
-		Items []struct{ Agent, Status string }
-	}
-	s.Want(t, 200, "GET", "/api/v1/runs?agent=echo", nil).Into(t, &runs)
-	waiting := 0
-	for _, run := range runs.Items {
-		if run.Status == "succeeded" {
-			t.Errorf("ran without an approval: %+v", run)
+	calling := `{"language": "python", "code": "def main(input, ctx):\n    return ctx.callTool('echo', {'value': 5})\n", "capabilities": {"tools": ["echo@1.0.0"]}, "limits": {"timeoutMs": 120000}}`
+	caller := s.Want(t, 202, "POST", "/api/v1/execute", calling, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+	servertest.Eventually(t, "five runs wait", func() bool {
+		var runs struct {
+			Items []struct{ Agent, Status string }
 		}
-		if run.Status == "awaiting_approval" {
-			waiting++
+		s.Want(t, 200, "GET", "/api/v1/runs?agent=echo", nil).Into(t, &runs)
+		for _, run := range runs.Items {
+			if run.Status != "awaiting_approval" {
+				t.Fatalf("does not wait for an approval: %+v", run)
+			}
 		}
-	}
-	if waiting != 5 {
-		t.Errorf("%d of 5 wait: %+v", waiting, runs.Items)
-	}
+		return len(runs.Items) == 5
+	})
+	s.Want(t, 200, "POST", "/api/v1/runs/"+caller+"/cancel", nil)
 }
 
 // Rules that fit the description of code are returned to the author of the code. If no rule has a word of the

@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     include: ['vendors.ts', 'clients.ts', 'pythonClient.ts', 'adapters.ts', 'conformance.ts'],
     environment: 'node',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // mypy and pip take long while the Go tests run beside them
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });
