@@ -49,7 +49,7 @@ const (
 const requestSchema = `{
 	"type": "object",
 	"properties": {
-		"event_id": {"type": "string", "minLength": 1, "maxLength": 150},
+		"event_id": {"type": "string", "minLength": 1, "maxLength": 150, "pattern": "^\\P{Cc}*$"},
 		"session_id": {"type": "string", "minLength": 1, "maxLength": 500},
 		"persona_id": {"type": ["string", "null"]},
 		"tool_name": {"type": "string", "minLength": 1, "maxLength": 300},

@@ -79,18 +79,27 @@ func (s *Service) first(ctx context.Context, actor registry.Actor, existing, key
 	case !fault.Is(err, fault.NotFound):
 		return run, run.Status.Final() || run.Status == registry.AwaitingApproval, err
 	case key.ExpiresAt.Sub(existing.ExpiresAt)+waited > deletedAfter:
-		return run, false, fault.New(fault.Conflict, "This ID was used for the run %s, which has no record. Choose a new one.", id)
+		return run, false, unknownRun(id)
 	case existing.Ended, existing.Server == s.Server, waited > unrecordedFor: // this server does not execute the run, because Get found none
 		return run, false, s.interruptUnrecorded(ctx, actor, id, req)
 	}
 	return run, false, nil
 }
 
+// unknownRun is the error for an ID whose run may have been executed and has no record.
+func unknownRun(id string) error {
+	return fault.New(fault.Conflict, "This ID was used for the run %s, which has no record. The program may have run. Choose a new ID.", id)
+}
+
 // interruptUnrecorded records a run as interrupted whose server ended, or gave up the run, before it had recorded the
 // run. If a record exists now, it stays. The version is recorded only if the request names a published version exactly,
-// because the reference may have selected another version for the first request, and a draft may have changed.
+// because the reference may have selected another version for the first request, and a draft may have changed. Error:
+// Conflict if the agent or the version was deleted.
 func (s *Service) interruptUnrecorded(ctx context.Context, actor registry.Actor, id string, req Request) error {
 	t, err := s.resolve(ctx, actor, req)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // deleted since the first request
+		return unknownRun(id)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,20 @@ func TestOnce_RunWithoutRecord(t *testing.T) {
 		if err != nil || run.ID != left.Made.ID || run.Status != registry.StatusInterrupted {
 			t.Errorf("a run that was given up: %s %s, %v", run.ID, run.Status, err)
 		}
+	}
+}
+
+// The agent of a run without a record may be deleted before the request is repeated. The error must not say that the
+// request names an unknown agent, because its program may have run.
+func TestOnce_UnrecordedRunOfDeletedAgent_NamesTheRun(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	key := registry.IdempotencyKey{Workspace: k.actor.Workspace, Owner: "o", Key: "k", BodyHash: "b", ExpiresAt: time.Now().Add(time.Hour)}
+	left := key
+	left.Made, left.Ended = registry.Made{Kind: registry.MadeRun, ID: "left"}, true
+	_, err := k.Once(t.Context(), k.actor, &found{&left}, key, runs.Request{Agent: "deleted", Version: registry.Latest, Input: json.RawMessage("{}")})
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "left") {
+		t.Errorf("got %v", err)
 	}
 }
 

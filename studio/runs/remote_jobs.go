@@ -244,16 +244,16 @@ func (s *Service) continues(ctx context.Context, id string) bool {
 func (s *Service) cancelContinued(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
+	adopted, err := s.RemoteJobs.AdoptRun(ctx, actor.Workspace, id)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	if !adopted || s.find(actor, id) != nil {
+		return registry.Run{}, fault.New(fault.Conflict, "The run was just continued. Cancel it again.")
+	}
 	run, err := s.Archive.Run(ctx, actor.Workspace, id)
 	if err != nil {
 		return run, err
-	}
-	adopted, err := s.RemoteJobs.AdoptRun(ctx, actor.Workspace, id)
-	if err != nil {
-		return run, err
-	}
-	if !adopted || s.find(actor, id) != nil {
-		return run, fault.New(fault.Conflict, "The run was just continued. Cancel it again.")
 	}
 	return s.endContinued(ctx, run, registry.StatusCancelled, &runtimes.ProgramError{Type: runtimes.Cancelled, Message: "The run was cancelled while its program ran elsewhere."})
 }
