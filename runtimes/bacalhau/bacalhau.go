@@ -21,7 +21,7 @@ import (
 )
 
 // Remedy explains how to make the runtime available.
-const Remedy = "Set BACALHAU_API_HOST to the host of a Bacalhau orchestrator, BACALHAU_API_PORT to its port, and BACALHAU_API_KEY if it needs a key."
+const Remedy = "Set `BACALHAU_API_HOST` to the host of a Bacalhau orchestrator, `BACALHAU_API_PORT` to its port, and `BACALHAU_API_KEY` if it needs a key."
 
 // Default container images and default publisher of results.
 const (

@@ -20,7 +20,7 @@ import (
 )
 
 // Remedy explains how to make the runtime available.
-const Remedy = "Set E2B_API_KEY to the key of an E2B team, and E2B_API_URL and E2B_DOMAIN if you host E2B yourself."
+const Remedy = "Set `E2B_API_KEY` to the key of an E2B team, and `E2B_API_URL` and `E2B_DOMAIN` if you host E2B yourself."
 
 // Timeouts of requests. spare is added to the lifetime of a sandbox. E2B ends a sandbox after its lifetime even if this
 // server no longer runs.

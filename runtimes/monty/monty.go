@@ -33,7 +33,7 @@ const (
 )
 
 // Remedy explains how to install the interpreter.
-const Remedy = "Monty was not found. Install it with `pip install pydantic-monty-runtime==1.4.0` and set the path of its program with --monty."
+const Remedy = "Monty was not found. Install it with `pip install pydantic-monty-runtime==1.4.0` and set the path of its program with `--monty`."
 
 // Options configures an Engine.
 type Options struct {

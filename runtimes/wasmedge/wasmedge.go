@@ -25,7 +25,7 @@ import (
 )
 
 // Remedy explains how to make the runtime available.
-const Remedy = "Install WasmEdge 0.14 or newer in a directory that all users can read, and set WASMEDGE_PATH to the absolute path of its program wasmedge."
+const Remedy = "Install WasmEdge 0.14 or newer in a directory that all users can read, and set `WASMEDGE_PATH` to the absolute path of its program `wasmedge`."
 
 // Files in the work directory. The sandbox stores the module under a fixed name, which does not depend on the name of
 // the entrypoint.

@@ -216,7 +216,7 @@ describe('secrets', () => {
     expect(answer.limits).toMatchObject({ runsPerDay: 2 });
     const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
     await session.page.goto('/studio/usage');
-    const meter = session.page.getByRole('meter', { name: 'Runs today' });
+    const meter = session.page.getByRole('meter', { name: 'Executions today' });
     await meter.waitFor();
     expect(await meter.getAttribute('aria-valuemax')).toBe('2');
     await session.page.getByText('Schema inference also executes programs.').waitFor();

@@ -22584,7 +22584,7 @@ export interface operations {
            *       "runtime": "python",
            *       "unavailable": [
            *         {
-           *           "remedy": "Set BACALHAU_API_HOST to the host of a Bacalhau orchestrator, BACALHAU_API_PORT to its port, and BACALHAU_API_KEY if it needs a key.",
+           *           "remedy": "Set `BACALHAU_API_HOST` to the host of a Bacalhau orchestrator, `BACALHAU_API_PORT` to its port, and `BACALHAU_API_KEY` if it needs a key.",
            *           "runtime": "bacalhau"
            *         }
            *       ]

@@ -48,8 +48,10 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
   return {
     show(path, before, after) {
       clear();
-      const original = monaco.editor.createModel(before, languageOf(path));
-      const modified = monaco.editor.createModel(after, languageOf(path));
+      // Inline mode draws removed lines without colours, so the other lines have none either.
+      const language = inline ? 'plaintext' : languageOf(path);
+      const original = monaco.editor.createModel(before, language);
+      const modified = monaco.editor.createModel(after, language);
       // Clear the model before disposal. Otherwise Monaco throws an error about a missing result.
       const view = editor.createViewModel({ original, modified });
       shown = [view, original, modified];

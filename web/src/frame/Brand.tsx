@@ -61,7 +61,9 @@ const places: Place[] = [
 
 /** Whether a page belongs to an entry of the navigation. */
 const within = (here: string, to: string): boolean =>
-  (to !== '/' && here.startsWith(`${to}/`)) || (to === '/approvals' && (here === '/blocked' || here === '/rules'));
+  (to !== '/' && here.startsWith(`${to}/`)) ||
+  (to === '/' && here.startsWith('/a/')) ||
+  (to === '/approvals' && (here === '/blocked' || here === '/rules'));
 
 /** The pages of the workspace and the server that the rights open. */
 const managedBy = ({ mayAnywhere, runsServer }: Pick<Rights, 'mayAnywhere' | 'runsServer'>): Place[] => [

@@ -11,7 +11,7 @@ export const quotaList = {
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
   counts:
-    'Schema inference also executes programs. Its runs and CPU time count here, but not in the use of the month and the list of runs. So today can show more than the month.',
+    'Executions are the runs and schema inference, which also executes programs. The use of the month counts only runs.',
   resets: (until: string) => `Resets ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
 };
 
@@ -92,8 +92,8 @@ export const words = {
   declaredBy: (versions: string[], more: number) =>
     more > 0 ? `Declared by ${versions.join(', ')} and ${number(more)} more` : `Declared by ${versions.join(', ')}`,
   runsAtOnce: 'Runs at once, now',
-  runsToday: 'Runs today',
-  processorTimeToday: 'CPU time today',
+  runsToday: 'Executions today',
+  processorTimeToday: 'CPU time of executions today',
   storage: 'Storage',
   processorTime: (seconds: number) => (seconds === 0 ? '0 s' : milliseconds(seconds * 1000)),
   usedOf: (used: string, limit: string) => `${used} of ${limit}`,

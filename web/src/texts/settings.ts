@@ -44,7 +44,7 @@ export const about = {
   address: 'Server',
   copyAddress: 'Copy the address of the server',
   sandbox: 'Sandbox',
-  levels: { full: 'full: all isolation is on', reduced: 'reduced', none: 'none' },
+  levels: { full: 'Full: every protection is in place', reduced: 'Reduced', none: 'None' },
   documentation: 'Documentation',
   licences: 'Licences',
   thirdPartyNotices: 'Third-party notices',

@@ -13,7 +13,7 @@ export const skillsPage = {
   watched: (directory: ReactNode) => rich`Folder of the skills: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
-  noneYet: 'No skills yet',
+  noneYet: 'No skills yet.',
   makeAFolder: 'Make a folder with settings, schemas and a program, for example:',
   copyCommands: 'Copy',
   copyTheCommands: 'Copy the commands that make a skill',

@@ -17,6 +17,7 @@ export const tasksPage = {
   notLoaded: (reason: string) => `The tasks could not be loaded. ${reason}`,
   back: 'All tasks',
   newTask: 'New task',
+  newTaskButton: 'New task…',
   submit: 'Submit',
   agent: 'Agent',
   agentHint: 'Name, or name@version. Without a version the latest one runs.',

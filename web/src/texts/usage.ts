@@ -25,7 +25,7 @@ export const usagePage = {
   bar: (month: string, amount: string) => `${month}: ${amount}`,
   budgets: 'Budgets',
   aboutBudgets:
-    'A budget warns at 50, 80 and 100 percent. When it is used up, it refuses new runs at other services, or all runs, until the month ends.',
+    'A budget warns at 50, 80 and 100 percent. When it is used up, it can also refuse new runs at other services, or all runs, until the month ends.',
   theBudgets: 'the budgets',
   budgetsNotLoaded: (reason: string) => `The budgets could not be loaded. ${reason}`,
   noBudgets: 'This workspace has no budgets.',

@@ -53,7 +53,11 @@ export function ListedAbout({ agent, version, coming }: Props) {
     <section ref={section} className={sheet.about}>
       <div className={sheet.titleLine}>
         <LanguageMark language={language} />
-        <h1>{name}</h1>
+        <div className={css.name}>
+          <h1>{name}</h1>
+          {title !== '' && title !== name && <p>{title}</p>}
+          {description !== '' && description !== title && <p className={css.description}>{description}</p>}
+        </div>
         <div className={sheet.acts}>
           {own && (
             <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
@@ -69,10 +73,6 @@ export function ListedAbout({ agent, version, coming }: Props) {
             </Button>
           )}
         </div>
-      </div>
-      <div className={css.words}>
-        {title !== '' && title !== name && <p>{title}</p>}
-        {description !== '' && description !== title && <p className={css.description}>{description}</p>}
       </div>
       <Tags label={say.tags} tags={tags} to={(tag) => registryUrl({ tag })} />
       <div className={css.choice}>

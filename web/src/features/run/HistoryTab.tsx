@@ -196,6 +196,9 @@ function Runs(props: RunsProps) {
                   <RunMark run={r} />
                 </button>
                 <small className={css.narrow}>{r.version}</small>
+                <small className={classes(css.narrow, css.preview)}>
+                  <code>{r.inputPreview}</code>
+                </small>
               </td>
               <td>{r.version}</td>
               <td className={css.input}>

@@ -98,18 +98,18 @@ function Runs() {
           narrowed ? (
             <p className={css.lead}>{say.none}</p>
           ) : (
-            <>
-              <Steps title={say.noneYet}>
-                {say.runOne}
-                {say.callOne(<code>atelier run NAME@1.0.0</code>)}
-                {say.connectOne}
-              </Steps>
-              <div>
+            <Steps
+              title={say.noneYet}
+              action={
                 <Button look="primary" onClick={() => navigate('/')}>
                   {say.openAgents}
                 </Button>
-              </div>
-            </>
+              }
+            >
+              {say.runOne}
+              {say.callOne(<code>atelier run NAME@1.0.0</code>)}
+              {say.connectOne}
+            </Steps>
           )
         }
       >

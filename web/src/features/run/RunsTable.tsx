@@ -125,6 +125,7 @@ function Row({ run, now, longest, chosen, onChoose }: RowProps) {
             </span>
           </>
         )}
+        <small className={css.when}>{when}</small>
       </td>
       <td className={css.quiet}>
         <time dateTime={run.createdAt} title={moment(run.createdAt)}>

@@ -38,22 +38,26 @@ export function LoadPicture() {
           </>
         )}
       </div>
-      <div className={css.queue} data-waited={waited > 0} aria-hidden>
-        <span className={css.most}>
-          <strong>{say.queue}</strong> {waited === 0 ? say.queueEmpty : say.queueMost(waited)}
-        </span>
-        {waited > 0 &&
-          load.map((minute) => (
+      {waited > 0 && (
+        <div className={css.queue} aria-hidden>
+          <span className={css.most}>
+            <strong>{say.queue}</strong> {say.queueMost(waited)}
+          </span>
+          {load.map((minute) => (
             <span key={minute.at} className={css.place} title={say.minute(minute)}>
               <span className={css.waited} style={{ height: `${heightOf(minute.waiting, waited)}%` }} />
             </span>
           ))}
-      </div>
+        </div>
+      )}
       <p className={css.time} aria-hidden>
         <span>{say.earlier}</span>
         <span>{say.now}</span>
       </p>
-      <p className={css.counts}>{say.counts}</p>
+      <p className={css.counts}>
+        {waited === 0 && `${say.queueEmpty} `}
+        {say.counts}
+      </p>
     </figure>
   );
 }

@@ -40,7 +40,7 @@ export function TasksPage() {
               title={allowed ? undefined : why('run')}
               onClick={() => setAdding(true)}
             >
-              {say.newTask}
+              {say.newTaskButton}
             </Button>
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theTasks} retry />}
@@ -120,6 +120,7 @@ function Card({ task, column }: { task: Task; column: ColumnName }) {
   const { id, title, agent, project, status, priority, files, updatedAt, error, summary, creator } = task;
   const more = error?.message ?? summary;
   const several = column === 'working' || column === 'decided';
+  const detail = files > 0 ? [say.files(files)] : column === 'queued' ? [say.priorityOf(priority)] : [];
   const [now] = useState(() => Date.now());
   return (
     <Link className={css.card} href={`/tasks/${encodeURIComponent(id)}`}>
@@ -131,9 +132,7 @@ function Card({ task, column }: { task: Task; column: ColumnName }) {
           <TaskState status={status} />
         </small>
       )}
-      <small title={moment(updatedAt)}>
-        {[files > 0 ? say.files(files) : say.priorityOf(priority), creator.name, ago(updatedAt, now)].join(' · ')}
-      </small>
+      <small title={moment(updatedAt)}>{[...detail, creator.name, ago(updatedAt, now)].join(' · ')}</small>
     </Link>
   );
 }
