@@ -68,7 +68,7 @@ def type_of(schema: Schema) -> str:
 
 
 def member(name: str, annotation: str) -> str:
-    """Returns the source of a member. If one line would be too long, the source has several lines."""
+    """Returns the source of a member. It has several lines if one line would be too long."""
     line = f"    {name}: {annotation}"
     if len(line) <= WIDTH:
         return line

@@ -27,7 +27,7 @@ def call(name: str, arguments: dict[str, object]) -> dict[str, object]:
 
 
 def model(state: MessagesState) -> dict[str, object]:
-    """Calls the weather tool first, then the tool that writes a text in capitals, and then answers."""
+    """Calls the weather tool, then the tool that writes a text in capitals, and then answers."""
     last = state["messages"][-1]
     if last.name == "weather":
         return call("shout", {"text": json.loads(str(last.content))["text"]})
