@@ -46,4 +46,4 @@ test('the worker is named by what is left of it', async () => {
   const [whole, short] = [await worker(), await worker(shortPythonWorker())];
   expect(short.source).not.toContain('/typeshed/stubs/');
   expect(short.fileName).not.toBe(whole.fileName);
-});
+}, 60_000); // it bundles the worker twice
