@@ -195,9 +195,8 @@ function Runs(props: RunsProps) {
                 >
                   <RunMark run={r} />
                 </button>
-                <small className={css.narrow}>{r.version}</small>
-                <small className={classes(css.narrow, css.preview)}>
-                  <code>{r.inputPreview}</code>
+                <small className={css.narrow}>
+                  {r.version} <code>{r.inputPreview}</code>
                 </small>
               </td>
               <td>{r.version}</td>
