@@ -93,7 +93,7 @@ export const words = {
     more > 0 ? `Declared by ${versions.join(', ')} and ${number(more)} more` : `Declared by ${versions.join(', ')}`,
   runsAtOnce: 'Runs at once, now',
   runsToday: 'Executions today',
-  processorTimeToday: 'CPU time of executions today',
+  processorTimeToday: 'CPU time today',
   storage: 'Storage',
   processorTime: (seconds: number) => (seconds === 0 ? '0 s' : milliseconds(seconds * 1000)),
   usedOf: (used: string, limit: string) => `${used} of ${limit}`,
