@@ -219,7 +219,7 @@ describe('secrets', () => {
     const meter = session.page.getByRole('meter', { name: 'Executions today' });
     await meter.waitFor();
     expect(await meter.getAttribute('aria-valuemax')).toBe('2');
-    await session.page.getByText('Schema inference also executes programs.').waitFor();
+    await session.page.getByText('The use of the month counts only runs.').waitFor();
     expect(await violations(session.page)).toEqual([]);
     await session.close();
     await must(atelier, 'PUT', '/quotas/default', {});
