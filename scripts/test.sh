@@ -102,7 +102,7 @@ main() {
   ATELIER_TEST_BACALHAU=$(scripts/bacalhau.sh build) || echo "NOTE: the module of Bacalhau cannot be built on this machine."
   export ATELIER_TEST_BACALHAU
   echo "Bacalhau: ${ATELIER_TEST_BACALHAU:-the test service}"
-  # Set here and not in unit_tests, which is a process of its own: the tests that run once more need them too.
+  # The tests that run once more need these variables too. A variable that unit_tests sets would end with its subshell.
   if [ -d node_modules ]; then
     if python=$(scripts/vendors.sh); then
       export ATELIER_TEST_VENDORS_PYTHON=$python

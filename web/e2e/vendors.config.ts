@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['vendors.ts', 'clients.ts', 'pythonClient.ts', 'adapters.ts', 'conformance.ts'],
     environment: 'node',
-    // mypy and pip take long while the Go tests run beside them
+    // mypy and pip take long, because the Go tests run at the same time
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },
