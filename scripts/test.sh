@@ -102,6 +102,11 @@ main() {
   ATELIER_TEST_BACALHAU=$(scripts/bacalhau.sh build) || echo "NOTE: the module of Bacalhau cannot be built on this machine."
   export ATELIER_TEST_BACALHAU
   echo "Bacalhau: ${ATELIER_TEST_BACALHAU:-the test service}"
+  if file=$(scripts/python-wasm.sh); then
+    export ATELIER_TEST_PYTHON_WASM=$file
+  else
+    skip python-wasm "a Python interpreter for WebAssembly cannot be downloaded on this machine"
+  fi
   # The tests that run once more need these variables too. A variable that unit_tests sets would end with its subshell.
   if [ -d node_modules ]; then
     if python=$(scripts/vendors.sh); then

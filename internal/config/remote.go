@@ -21,6 +21,7 @@ type Bacalhau struct {
 	Port      string // "" means 1234
 	Key       string
 	Python    string // container image; "" means the engine's default image, also for Node and Bash
+	Module    string // URL of a Python interpreter that is a WebAssembly module; "" for none
 	Node      string
 	Bash      string
 	Publisher string // "" means local
@@ -89,6 +90,9 @@ func remoteSettings() []Setting {
 		{Name: "bacalhau-python-image", Env: "ATELIER_BACALHAU_PYTHON_IMAGE", Form: "IMAGE", Group: group,
 			Help: "Container image for Python programs at Bacalhau. It needs Python 3.10 or newer (default: python:3.12-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Python })},
+		{Name: "bacalhau-python-module", Env: "ATELIER_BACALHAU_PYTHON_MODULE", Form: "URL", Group: group,
+			Help: "URL of a Python interpreter for WASI: one WebAssembly module that contains its standard library (default: none). Nodes download it and run Python programs in it, so they need no containers. Programs with hosts, subprocesses or a GPU still run in the image.",
+			set:  func(c *Config, v string) (err error) { c.Bacalhau.Module, err = policyURL(v); return err }},
 		{Name: "bacalhau-node-image", Env: "ATELIER_BACALHAU_NODE_IMAGE", Form: "IMAGE", Group: group,
 			Help: "Container image for JavaScript and TypeScript programs at Bacalhau. It needs Node.js 20 or newer (default: node:22-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Node })},

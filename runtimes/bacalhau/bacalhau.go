@@ -44,20 +44,23 @@ const (
 
 // Options configures an Engine. Without Host, the engine refuses all runs.
 type Options struct {
-	Host       string        // name or address of the orchestrator, with https:// for TLS
-	Port       string        // port; default 1234
-	Key        string        // "" if the orchestrator has no authentication
-	Python     string        // image of containers for Python; default PythonImage
-	Node       string        // image for JavaScript and TypeScript; default NodeImage
-	Bash       string        // image for Bash; default BashImage
-	Publisher  string        // publisher of results: local or s3managed; default Publisher
-	Owner      string        // label of this server's jobs, the same after a restart; "" if the server has no such label
-	Bundle     parcel.Bundle // bundles programs in JavaScript and TypeScript
-	Ceiling    func(workspace string) hostpattern.Ceiling
-	Queued     time.Duration // how long a job may wait for a node; default queuedWithin
-	Poll       time.Duration // first pause between two status requests for a job; later pauses grow; default 100 ms
-	HTTPClient *http.Client
-	Log        *slog.Logger
+	Host   string // name or address of the orchestrator, with https:// for TLS
+	Port   string // port; default 1234
+	Key    string // "" if the orchestrator has no authentication
+	Python string // image of containers for Python; default PythonImage
+	// URL of a Python interpreter that is a WebAssembly module with its standard library; "" if all programs run in
+	// containers
+	PythonModule string
+	Node         string        // image for JavaScript and TypeScript; default NodeImage
+	Bash         string        // image for Bash; default BashImage
+	Publisher    string        // publisher of results: local or s3managed; default Publisher
+	Owner        string        // label of this server's jobs, the same after a restart; "" if the server has no such label
+	Bundle       parcel.Bundle // bundles programs in JavaScript and TypeScript
+	Ceiling      func(workspace string) hostpattern.Ceiling
+	Queued       time.Duration // how long a job may wait for a node; default queuedWithin
+	Poll         time.Duration // first pause between two status requests for a job; later pauses grow; default 100 ms
+	HTTPClient   *http.Client
+	Log          *slog.Logger
 }
 
 // Engine runs programs. It is safe for concurrent use. The Bacalhau node enforces the limits of memory, CPU and disk. The

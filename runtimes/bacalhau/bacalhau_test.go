@@ -335,6 +335,71 @@ func TestJob_TooLarge_Refused(t *testing.T) {
 	}
 }
 
+// TestPythonModule runs Python programs in an interpreter that is a module. A node lets modules create files in one folder
+// only, and passes its own environment to them.
+func TestPythonModule(t *testing.T) {
+	t.Parallel()
+	module := bacalhautest.PythonModule(t)
+	if module == "" {
+		t.Skipf("no Python interpreter for WebAssembly: set %s to the path that scripts/python-wasm.sh prints", bacalhautest.Interpreter)
+	}
+	s := bacalhautest.NewNetwork(t)
+	engine := newEngine(t, s.Address, func(o *bacalhau.Options) { o.PythonModule = module })
+	job := programs().Job(`import asyncio, os, sys
+from lib.words import count
+
+async def main(input, ctx):
+    print("hello", sys.platform)
+    ctx.log("info", "counted", {"words": count(input)})
+    print("careful", file=sys.stderr)
+    await asyncio.gather(asyncio.sleep(0.01), asyncio.sleep(0.02))
+    with open("note.txt", "w") as file:
+        file.write("kept")
+    return {"note": open("note.txt").read(), "env": dict(os.environ)}
+`, func(j *runtimes.Job) {
+		j.Files["lib/words.py"] = []byte("def count(text):\n    return len(text.split())\n")
+		j.Input, j.Environment = json.RawMessage(`"one two"`), map[string]string{"MODE": "fast"}
+		j.Limits.TimeoutMs = 60_000
+	})
+	outcome, host := runtimetest.Run(t, engine, job)
+	if outcome.Error != nil || string(outcome.Output) != `{"note":"kept","env":{"MODE":"fast"}}` || host.Stdout(t) != "hello wasi\n" || host.Stderr(t) != "careful\n" {
+		t.Errorf("%+v %s, printed %q and %q", outcome.Error, outcome.Output, host.Stdout(t), host.Stderr(t))
+	}
+	logged := func(e runtimes.Event) bool {
+		return e.Kind == runtimes.KindLog && strings.Contains(string(e.Data), `"words": 2`)
+	}
+	if !slices.ContainsFunc(host.Events(), logged) {
+		t.Errorf("events %+v", host.Events())
+	}
+	slow := programs().Job("import time\ndef main(input, ctx):\n    time.sleep(3600)\n", func(j *runtimes.Job) { j.Limits.TimeoutMs = 200 })
+	if outcome, _ := runtimetest.Run(t, engine, slow); outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("%+v", outcome.Error)
+	}
+	if left := s.Running(); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestPythonModule_NotSuitable_RunsInContainer expects a container for a program with a subprocess, and a refusal of a
+// program that is too large for a job, because nodes unpack only programs in the job itself.
+func TestPythonModule_NotSuitable_RunsInContainer(t *testing.T) {
+	t.Parallel()
+	s, d := bacalhautest.New(t), newDepot(t)
+	engine := newEngine(t, s.Address, func(o *bacalhau.Options) { o.PythonModule = d.URL + "/python.wasm" })
+	engine.Lend(d)
+	const code = "import subprocess\ndef main(input, ctx):\n    return subprocess.run(['echo', 'hello'], capture_output=True, text=True).stdout\n"
+	outcome, _ := runtimetest.Run(t, engine, programs().Job(code, func(j *runtimes.Job) { j.Capabilities.Subprocess = true }))
+	if outcome.Error != nil || string(outcome.Output) != `"hello\n"` {
+		t.Errorf("%+v %s", outcome.Error, outcome.Output)
+	}
+	noise := make([]byte, 800_000)
+	_, _ = rand.Read(noise) // it never fails
+	outcome, _ = runtimetest.Run(t, engine, programs().Job(programs().Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(`"` + hex.EncodeToString(noise) + `"`) }))
+	if e := outcome.Error; e == nil || e.Rule != "bacalhau.job" || s.Jobs() != 1 || d.lent != 0 {
+		t.Errorf("%+v, %d jobs, %d inputs lent", e, s.Jobs(), d.lent)
+	}
+}
+
 // depot is a Depot that stores content in memory and serves it over HTTP.
 type depot struct {
 	*httptest.Server

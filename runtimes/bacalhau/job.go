@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -63,23 +64,32 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 	if r.job.Language == runtimes.WASM {
 		task["Env"] = r.job.Environment
 		files, engine = r.module()
-	} else if files, engine, mark, failed, err = r.container(ctx); failed != nil || err != nil {
+	} else if files, engine, mark, failed, err = r.parcel(ctx); failed != nil || err != nil {
 		return nil, "", failed, err
 	}
 	task["InputSources"], task["Engine"], task["Timeouts"] = inline(files), engine(mounted), r.timeouts()
+	if r.interpreted() {
+		task["InputSources"] = []any{
+			source(interpreter, "urlDownload", r.engine.options.PythonModule), source(unpacked, "inline", data("application/gzip", files[archived])),
+		}
+	}
 	spec = map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
 	if text, err := json.Marshal(spec); err == nil && len(text) <= MaxJob {
 		return spec, mark, nil, nil
-	} else if r.engine.depot == nil {
+	} else if r.engine.depot == nil || r.interpreted() { // nodes do not unpack what they download
+		remedy := "Ask the operator of the server to set --s3-endpoint, so that nodes download large inputs from there. Or make the files or the input smaller, or choose another runtime."
+		if r.interpreted() {
+			remedy = "Make the files or the input smaller, or choose another runtime."
+		}
 		return nil, "", &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
-			Remedy: "Ask the operator of the server to set --s3-endpoint, so that nodes download large inputs from there. Or make the files or the input smaller, or choose another runtime.",
+			Remedy: remedy,
 		}}, nil
 	}
-	task["InputSources"], err = r.lend(ctx, name, files)
-	task["Engine"], task["Timeouts"] = engine(downloaded), r.timeouts()
+	lent, err := r.lend(ctx, name, files)
+	task["InputSources"], task["Engine"], task["Timeouts"] = lent, engine(downloaded), r.timeouts()
 	return spec, mark, nil, err
 }
 
@@ -110,9 +120,24 @@ func (r *run) timeouts() map[string]int64 {
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// container describes a job that runs an interpreter in a container. Any image with a shell, tar and gzip is suitable.
-func (r *run) container(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
-	packed, failed, err := parcel.Pack(ctx, r.job, parcel.Folders{Out: outputs, Work: work}, r.engine.options.Bundle)
+// interpreted returns true if the job runs in an interpreter that is a WebAssembly module. Bacalhau gives modules neither
+// a network, processes nor a GPU, so programs that need one of them run in a container.
+func (r *run) interpreted() bool {
+	needs := r.job.Capabilities
+	return r.job.Language == runtimes.Python && r.engine.options.PythonModule != "" && len(needs.Hosts) == 0 && !needs.Subprocess && !r.job.GPU
+}
+
+// isModule returns true if the job runs in Bacalhau's WebAssembly engine.
+func (r *run) isModule() bool { return r.job.Language == runtimes.WASM || r.interpreted() }
+
+// parcel describes a job that runs an interpreter: in a container, or as a module. Any image with a shell, tar and gzip is
+// suitable.
+func (r *run) parcel(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
+	at := parcel.Folders{Out: outputs, Work: work}
+	if r.interpreted() { // Bacalhau's modules can write to this folder only, and cannot create folders in it
+		at.Work = outputs
+	}
+	packed, failed, err := parcel.Pack(ctx, r.job, at, r.engine.options.Bundle)
 	if failed != nil || err != nil {
 		return nil, nil, "", failed, err
 	}
@@ -127,6 +152,14 @@ func (r *run) container(ctx context.Context) (files map[string][]byte, engine fu
 			"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder, at(archived)}, packed.Command(folder)),
 		}}
 	}
+	if r.interpreted() {
+		engine = func(place) map[string]any {
+			return map[string]any{"Type": "wasm", "Params": map[string]any{
+				"EntryModule": mounted(interpreter + "/" + path.Base(r.engine.options.PythonModule)), "Entrypoint": "_start",
+				"Parameters": packed.Command(mounted(unpacked))[1:],
+			}}
+		}
+	}
 	return map[string][]byte{archived: zipped}, engine, packed.Mark(), nil, nil
 }
 
@@ -135,6 +168,13 @@ const archived = "parcel.tar.gz"
 
 // unpackAndExec is a shell command that unpacks the parcel $1 into the folder $0 and executes its other arguments.
 const unpackAndExec = `mkdir -p "$0" && tar -xzof "$1" -C "$0" && shift && exec "$@"`
+
+// interpreter is the folder in inputs to which a node downloads the Python interpreter, under the last name of its URL.
+// unpacked is the folder of the parcel, which the node unpacks, because its file is a gzipped archive by its type.
+const (
+	interpreter = "interpreter"
+	unpacked    = "parcel"
+)
 
 // image returns the image of containers for a language.
 func (e *Engine) image(language runtimes.Language) string {
@@ -148,17 +188,32 @@ func (e *Engine) image(language runtimes.Language) string {
 	}
 }
 
-// compress returns a gzipped tar archive of files. It uses the GNU format, which every tar can read.
+// compress returns a gzipped tar archive of files and their folders. It uses the GNU format, which every tar can read.
 func compress(files map[string][]byte) ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
 	archive := tar.NewWriter(zipped)
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		header := tar.Header{Name: path, Mode: 0o644, Size: int64(len(files[path])), Typeflag: tar.TypeReg, Format: tar.FormatGNU}
+	folders := map[string]bool{".": true}
+	var add func(name string) error
+	add = func(name string) error { // a node creates only folders that have an entry
+		if folders[name] {
+			return nil
+		}
+		folders[name] = true
+		if err := add(path.Dir(name)); err != nil {
+			return err
+		}
+		return archive.WriteHeader(&tar.Header{Name: name + "/", Mode: 0o755, Typeflag: tar.TypeDir, Format: tar.FormatGNU})
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := add(path.Dir(name)); err != nil {
+			return nil, err
+		}
+		header := tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg, Format: tar.FormatGNU}
 		if err := archive.WriteHeader(&header); err != nil {
 			return nil, err
 		}
-		if _, err := archive.Write(files[path]); err != nil {
+		if _, err := archive.Write(files[name]); err != nil {
 			return nil, err
 		}
 	}

@@ -69,9 +69,13 @@ func (e *Engine) takeBackLost(ctx context.Context, jobs []jobView, spared map[st
 func inline(files map[string][]byte) []any {
 	list := []any{}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		list = append(list, source(path, "inline", "data:application/octet-stream;base64,"+base64.StdEncoding.EncodeToString(files[path])))
+		list = append(list, source(path, "inline", data("application/octet-stream", files[path])))
 	}
 	return list
+}
+
+func data(kind string, content []byte) string {
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content)
 }
 
 func source(path, kind, address string) any {

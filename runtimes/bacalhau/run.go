@@ -225,7 +225,7 @@ func (r *run) follow(ctx context.Context, id string) (last view, err error) {
 			following = true
 			r.runs()
 			// Not for modules: nodes lose parts of their live output, so their output is read from the result.
-			if r.reader != nil {
+			if !r.isModule() {
 				logs.Go(func() { r.logs(logging, id) })
 			}
 			pause = r.engine.options.Poll
@@ -250,18 +250,22 @@ func (r *run) programEnded(message string) error {
 	if strings.HasPrefix(message, "Execution timed out after") {
 		return errTime
 	}
-	if r.job.Language != runtimes.WASM {
+	if !r.isModule() {
 		return nil
+	}
+	what := "module"
+	if r.interpreted() {
+		what = "interpreter"
 	}
 	trap, stack, _ := strings.Cut(message, "\nwasm stack trace:\n")
 	trap, trapped := strings.CutPrefix(trap, "wasm error: ")
 	switch {
 	case strings.HasPrefix(trap, "stack overflow"):
-		return &programError{runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The module's calls are nested too deeply.", Remedy: "Reduce the nesting of calls."}}
+		return &programError{runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The " + what + "'s calls are nested too deeply.", Remedy: "Reduce the nesting of calls."}}
 	case trapped:
-		return &programError{runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + trap + ".", Stack: strings.ReplaceAll(stack, "\t", "")}}
+		return &programError{runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The " + what + " was stopped: " + trap + ".", Stack: strings.ReplaceAll(stack, "\t", "")}}
 	case strings.Contains(message, "section memory: min ") && strings.Contains(message, " over limit of "):
-		return &programError{runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module exceeded its memory limit of %s.", bytesize.Text(r.job.Limits.MemoryBytes))}}
+		return &programError{runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The %s exceeded its memory limit of %s.", what, bytesize.Text(r.job.Limits.MemoryBytes))}}
 	}
 	return nil
 }

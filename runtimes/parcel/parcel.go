@@ -58,6 +58,7 @@ type job struct {
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
 	Depth   int64             `json:"depth"`
+	Seconds float64           `json:"seconds"` // time limit, for interpreters that nobody else can stop in time
 	Files   []string          `json:"files"`
 	Out     string            `json:"out,omitempty"`
 	Work    string            `json:"work,omitempty"`
@@ -98,7 +99,7 @@ func Pack(ctx context.Context, j runtimes.Job, at Folders, bundle Bundle) (Parce
 		env = map[string]string{}
 	}
 	brief, err := json.Marshal(job{
-		Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth, Files: slices.Sorted(maps.Keys(j.Files)), Out: at.Out, Work: at.Work,
+		Entry: j.Entrypoint, Mark: p.mark, Env: env, Largest: j.Limits.OutputBytes, Depth: j.Limits.RecursionDepth, Seconds: float64(j.Limits.TimeoutMs) / 1000, Files: slices.Sorted(maps.Keys(j.Files)), Out: at.Out, Work: at.Work,
 	})
 	if err != nil {
 		return Parcel{}, nil, err
@@ -290,6 +291,8 @@ func (r *Reader) Outcome(result []byte, exit *int) runtimes.Outcome {
 			message = fmt.Sprintf("The program ended with exit code %d and without a result.", *exit)
 		}
 		outcome = r.relay.Failed(runtimes.ProgramError{Type: runtimes.RuntimeError, Message: message})
+	case answer.Error != nil && answer.Error.Type == runtimes.Timeout:
+		outcome = r.relay.Reached(runtimes.Timeout)
 	case answer.Error != nil:
 		outcome = r.relay.Failed(*answer.Error)
 	default:

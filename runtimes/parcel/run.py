@@ -4,12 +4,14 @@ import inspect
 import json
 import os
 import sys
+import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = HERE + "/program"
 PACKAGE = "__agent__"  # name of the package that makes relative imports work
 DEPTH = 256
+WASI = sys.platform == "wasi"  # Python as a WebAssembly module
 
 
 class Stop(Exception):
@@ -27,6 +29,7 @@ class Denied(PermissionError):
 class Context:
     """The object ctx, with the host functions that a program may call."""
 
+    until = float("inf")  # time.monotonic() at which the time of the program is over
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
     def __init__(self, mark, env):
@@ -193,20 +196,60 @@ def load(entry):
     return function
 
 
+def check():
+    """Ends the program if its time is over. Bacalhau does not show when a module starts, so it cannot do that."""
+    if WASI and time.monotonic() > Context.until:
+        raise Stop("timeout", "")
+
+
+def sleep(seconds):
+    """Sleeps as time.sleep does, but without the function of WASI, which many hosts do not have."""
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        check()
+
+
+def finish(coroutine):
+    """Runs a coroutine to its end. WebAssembly has no sockets, with which asyncio waits otherwise."""
+    import asyncio
+    if not WASI:
+        return asyncio.run(coroutine)
+
+    class Clock:
+        def select(self, timeout):
+            if timeout is None:
+                raise RuntimeError("The program waits for something that cannot happen.")
+            sleep(max(timeout, 0))
+            return []
+
+    class Loop(asyncio.base_events.BaseEventLoop):
+        def __init__(self):
+            super().__init__()
+            self._selector = Clock()
+
+        def _process_events(self, events):
+            pass
+
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        return runner.run(coroutine)
+
+
 def run(job):
     with open(HERE + "/input.json", "rb") as file:
         value = json.load(file)
     ctx = Context(job["mark"], job["env"])
     ctx._say("start", {})  # the time limit of the program starts here
+    Context.until = time.monotonic() + job["seconds"]
     function = load(job["entry"])
     args, named = arguments(function, value, ctx)
     result = function(*args, **named)
     if inspect.isawaitable(result):
-        import asyncio
-
         async def wait():
             return await result
-        result = asyncio.run(wait())
+        result = finish(wait())
+    check()
     return encode(result, job["largest"])
 
 
@@ -215,6 +258,8 @@ def main():
         sys.set_int_max_str_digits(0)
     with open(HERE + "/job.json", "rb") as file:
         job = json.load(file)
+    if WASI:
+        os.environ.clear()
     os.environ.update(job["env"])
     work, out = job.get("work") or HERE + "/work", job.get("out") or HERE + "/out"
     os.makedirs(work, exist_ok=True)
@@ -225,6 +270,8 @@ def main():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    if WASI:
+        time.sleep = sleep
     status = 0
     try:
         data = b'{"output":' + run(job) + b"}"

@@ -124,7 +124,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		}),
 		runtimes.Bacalhau: bacalhau.New(bacalhau.Options{
 			Host: b.config.Bacalhau.Host, Port: b.config.Bacalhau.Port, Key: b.config.Bacalhau.Key, Publisher: b.config.Bacalhau.Publisher,
-			Python: b.config.Bacalhau.Python, Node: b.config.Bacalhau.Node, Bash: b.config.Bacalhau.Bash, Bundle: v8.Bundle, Ceiling: b.ceiling, Log: log,
+			Python: b.config.Bacalhau.Python, PythonModule: b.config.Bacalhau.Module, Node: b.config.Bacalhau.Node, Bash: b.config.Bacalhau.Bash, Bundle: v8.Bundle, Ceiling: b.ceiling, Log: log,
 		}),
 		runtimes.RemoteEngine: remote.New(remote.Options{Egress: proxy, Log: log}),
 	}

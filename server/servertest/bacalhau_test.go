@@ -186,12 +186,20 @@ func followedJobs(service *bacalhautest.Service) func() map[string]bool {
 	}
 }
 
-// TestRuntimes_SameAgentAndInput_SameOutput runs one Python agent in all runtimes, and prints a table of the records.
+// TestRuntimes_SameAgentAndInput_SameOutput runs one Python agent in all runtimes, and prints a table of the records. At a
+// real node of Bacalhau it runs in an interpreter that is a WebAssembly module.
 func TestRuntimes_SameAgentAndInput_SameOutput(t *testing.T) {
 	t.Parallel()
-	jobs, boxes := bacalhautest.New(t), e2btest.New(t)
+	boxes, module := e2btest.New(t), bacalhautest.PythonModule(t)
+	var jobs bacalhautest.Address
+	if module != "" {
+		jobs = bacalhautest.NewNetwork(t).Address
+	} else {
+		t.Logf("no Python interpreter for WebAssembly: set %s; the test service runs Python in a container", bacalhautest.Interpreter)
+		jobs = bacalhautest.New(t).Address
+	}
 	s := servertest.New(t, servertest.Flags(t, map[string]string{
-		"monty": montytest.Program(t), "bacalhau-api-host": jobs.Host, "bacalhau-api-port": jobs.Port, "bacalhau-api-key": bacalhautest.Key,
+		"monty": montytest.Program(t), "bacalhau-python-module": module, "bacalhau-api-host": jobs.Host, "bacalhau-api-port": jobs.Port, "bacalhau-api-key": bacalhautest.Key,
 		"e2b-api-key": e2btest.Key, "e2b-api-url": boxes.URL, "e2b-sandbox-url": boxes.URL,
 	}))
 	const code = "def main(words):\n    counts = {}\n    for word in words:\n        counts[word] = counts.get(word, 0) + 1\n    return {'counts': counts, 'total': len(words)}\n"

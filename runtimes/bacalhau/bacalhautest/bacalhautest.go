@@ -4,7 +4,9 @@
 package bacalhautest
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -400,9 +402,40 @@ func check(of spec) (map[string][]byte, error) {
 			}
 			name = path.Join(name, path.Base(u.Path))
 		}
-		files[name] = data
+		if address, _, _ := strings.Cut(address, ";"); address != "data:application/gzip" {
+			files[name] = data
+		} else if err := unzip(data, name, files); err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
+}
+
+// unzip adds the files of a gzipped archive, which a node unpacks into a folder.
+func unzip(archive []byte, folder string, files map[string][]byte) error {
+	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return err
+	}
+	folders := map[string]bool{".": true}
+	packed := tar.NewReader(unzipped)
+	for {
+		entry, err := packed.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case !folders[path.Dir(path.Clean(entry.Name))]:
+			return fmt.Errorf("the archive has no entry for the folder of %s", entry.Name)
+		case entry.Typeflag == tar.TypeDir:
+			folders[path.Clean(entry.Name)] = true
+			continue
+		}
+		if files[path.Join(folder, entry.Name)], err = io.ReadAll(packed); err != nil {
+			return err
+		}
+	}
 }
 
 // fetch returns the content of an input source. It decodes a data URL, or downloads a file as a node does.

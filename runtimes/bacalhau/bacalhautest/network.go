@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -22,6 +23,21 @@ import (
 
 // Program is the environment variable with the path of the bacalhau program that NewNetwork starts.
 const Program = "ATELIER_TEST_BACALHAU"
+
+// Interpreter is the environment variable with the path of a Python interpreter that is a WebAssembly module.
+const Interpreter = "ATELIER_TEST_PYTHON_WASM"
+
+// PythonModule serves that interpreter and returns its URL, or "" if there is none.
+func PythonModule(tb testing.TB) string {
+	tb.Helper()
+	file := os.Getenv(Interpreter)
+	if file == "" {
+		return ""
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(file))))
+	tb.Cleanup(server.Close)
+	return server.URL + "/" + filepath.Base(file)
+}
 
 // Address is the address of an orchestrator.
 type Address struct{ Host, Port string }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -134,6 +136,22 @@ func (j *job) container(ctx context.Context, dir string) (int, error) {
 	return 0, err
 }
 
+// compiled returns the cache of compiled modules, which all tests of a process share. A node has none, and compiles an
+// interpreter for each job again.
+var compiled = sync.OnceValue(wazero.NewCompilationCache)
+
+// nodeFiles is the folder of a job as its module sees it: inputs are read-only, and a file in outputs is created when it
+// is first opened. Folders cannot be created.
+type nodeFiles string
+
+func (f nodeFiles) Open(name string) (fs.File, error) {
+	file, err := os.DirFS(string(f)).Open(name)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, "outputs/") {
+		return os.Create(filepath.Join(string(f), name))
+	}
+	return file, err
+}
+
 func (j *job) module(ctx context.Context, dir string) (int, error) {
 	params := j.spec.Tasks[0].Engine.Params
 	entry, _ := params["EntryModule"].(string)
@@ -146,12 +164,12 @@ func (j *job) module(ctx context.Context, dir string) (int, error) {
 	}
 	const page = 64 << 10
 	pages := uint32(j.spec.Tasks[0].Resources.memory() / page) //nolint:gosec // the limit comes from a test
-	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
+	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages).WithCompilationCache(compiled()))
 	defer engine.Close(context.WithoutCancel(ctx))
 	wasi_snapshot_preview1.MustInstantiate(ctx, engine)
 	config := wazero.NewModuleConfig().WithArgs(append([]string{""}, texts(params["Parameters"])...)...).WithStdout(stream{j, 1}).WithStderr(stream{j, 2}).
 		WithSysNanosleep().WithSysNanotime().WithSysWalltime().
-		WithFSConfig(wazero.NewFSConfig().WithReadOnlyDirMount(dir+"/inputs", "/inputs").WithDirMount(dir+"/outputs", "/outputs"))
+		WithFS(nodeFiles(dir))
 	for _, name := range slices.Sorted(maps.Keys(j.spec.Tasks[0].Env)) {
 		config = config.WithEnv(name, j.spec.Tasks[0].Env[name])
 	}
