@@ -15,7 +15,7 @@ beforeAll(async () => {
   const session = await signIn(browser, atelier);
   const studio = new Studio(session.page);
   await studio.home();
-  await studio.openSample('Long job (Python)');
+  await studio.openSample('Long job');
   await studio.publish('1.0.0');
   await session.close();
 

@@ -44,7 +44,7 @@ test('everything works under a base path, without requests outside it', async ()
   await page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
   expect((await session.context.cookies()).map((cookie) => cookie.path)).toEqual([`${path}/`]);
 
-  await studio.openSample('CSV summary (Python)');
+  await studio.openSample('CSV summary');
   await page.getByText('Python: ready').waitFor();
   await studio.start();
   await studio.ended(/^Succeeded ·/);

@@ -54,7 +54,7 @@ test('keys that are pressed before the command palette is loaded go into it', as
 
 test('A48 opens a sample, edits, runs, reads, publishes and exports with keys alone', async () => {
   await studio.home();
-  await until('Tab', /^Weather \(TypeScript\)/);
+  await until('Tab', /^Weather/);
   await press('Enter');
   await studio.editorReady();
 

@@ -27,7 +27,7 @@ const paths: Path[] = [
   {
     language: 'TypeScript',
     folder: 'weather-ts',
-    title: 'Weather (TypeScript)',
+    title: 'Weather',
     agent: 'weather',
     entry: 'main.ts',
     lines: ['Forecast for Oslo, 5 days', 'day 1', 'day 2', 'day 3', 'day 4', 'day 5'],
@@ -38,7 +38,7 @@ const paths: Path[] = [
   {
     language: 'JavaScript',
     folder: 'webhook-js',
-    title: 'Webhook (JavaScript)',
+    title: 'Webhook',
     agent: 'webhook',
     entry: 'main.js',
     lines: ['info ada pushed 3 commits to northwind/shop', '• Round prices to whole cents', '• Test the empty basket'],
@@ -49,7 +49,7 @@ const paths: Path[] = [
   {
     language: 'Python',
     folder: 'csv-python',
-    title: 'CSV summary (Python)',
+    title: 'CSV summary',
     agent: 'csv-summary',
     entry: 'main.py',
     lines: [
@@ -65,7 +65,7 @@ const paths: Path[] = [
   {
     language: 'Bash',
     folder: 'logs-bash',
-    title: 'Log filter (Bash)',
+    title: 'Log filter',
     agent: 'logs',
     entry: 'main.sh',
     lines: ['09:02:17 WARN  slow query: 2140 ms', '09:02:19 ERROR connection lost: "db-1"'],

@@ -337,7 +337,7 @@ test('the page of the API searches and opens linked parts', async () => {
 
 test('A24 the input of a sample and saved inputs belong to the agent, not to one browser', async () => {
   await studio.home();
-  await studio.openSample('Weather (TypeScript)');
+  await studio.openSample('Weather');
   await studio.panel('Input');
   await studio.saving(async () => {
     await studio.choose('Saved inputs (1)', 'Save this input…');

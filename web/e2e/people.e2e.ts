@@ -171,7 +171,7 @@ describe('people', () => {
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Go to Acme Ltd' }).click();
     await page.getByRole('heading', { name: 'Welcome to Atelier', level: 1 }).waitFor();
-    await studio.openSample('Weather (TypeScript)');
+    await studio.openSample('Weather');
     await studio.start();
     await studio.ended(/^Succeeded/);
     expect((await atelier.api('GET', '/api/v1/runs?limit=1')).body).toMatchObject({ items: [] });

@@ -78,7 +78,10 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   'settings-about': at('/studio/settings/about'),
   versions: (_, studio) => studio.versions('slugger'),
   registry: at('/studio/registry'),
-  listed: at('/studio/registry/default/slugger'),
+  listed: async (page) => {
+    await at('/studio/registry/default/slugger')(page);
+    await page.locator('.view-line').first().waitFor();
+  },
   skills: at('/studio/skills'),
   'tool-sets': at('/studio/tool-sets'),
   'tool-set': at('/studio/tool-sets/daily'),

@@ -136,7 +136,7 @@ test('A33 what ran can be copied and verified on plain HTTP by a name of the net
     ]);
     await session.page.getByLabel('Token').fill(named.token);
     await session.page.getByRole('button', { name: 'Sign in' }).click();
-    await there.openSample('CSV summary (Python)');
+    await there.openSample('CSV summary');
     await there.start();
     await there.ended(/^Succeeded ·/);
     const result = await there.panel('Result');

@@ -23,7 +23,7 @@ test('screenshots', async () => {
       const { page } = session;
       const studio = new Studio(page);
       await studio.home();
-      await studio.openSample('Weather (TypeScript)');
+      await studio.openSample('Weather');
       await studio.publish('1.0.0');
       await studio.start();
       await studio.ended(/^Succeeded ·/);

@@ -91,7 +91,7 @@ describe('a program that fails', () => {
 describe('an input that does not fit', () => {
   test('A23 makes no run and shows what is wrong at its field', async () => {
     await studio.home();
-    await studio.openSample('Weather (TypeScript)');
+    await studio.openSample('Weather');
     const input = await studio.panel('Input');
     const days = input.getByRole('textbox', { name: 'Days' });
     await days.fill('99');

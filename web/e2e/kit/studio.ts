@@ -12,7 +12,8 @@ export class Studio {
   }
 
   async openSample(title: string): Promise<void> {
-    await this.page.getByRole('button', { name: title }).click();
+    const samples = this.page.getByRole('list', { name: 'Start with a sample' });
+    await samples.getByRole('button', { name: title }).click();
     await this.editorReady();
   }
 

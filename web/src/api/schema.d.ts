@@ -24185,7 +24185,7 @@ export interface operations {
            *                 "source": "person"
            *               }
            *             ],
-           *             "title": "Weather (TypeScript)"
+           *             "title": "Weather"
            *           },
            *           "description": "Forecast for a city from a small table, printed day by day.",
            *           "input": {
@@ -24194,7 +24194,7 @@ export interface operations {
            *           },
            *           "language": "typescript",
            *           "name": "weather-ts",
-           *           "title": "Weather (TypeScript)"
+           *           "title": "Weather"
            *         }
            *       ]
            *     }

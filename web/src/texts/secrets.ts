@@ -10,8 +10,7 @@ export const quotaList = {
   changedByTheServer: 'The limits of this workspace. Server administrators can change them.',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
-  counts:
-    'Executions are the runs and schema inference, which also executes programs. The use of the month counts only runs.',
+  counts: 'Executions are runs and schema inference. The use of the month counts only runs.',
   resets: (until: string) => `Resets ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
 };
 

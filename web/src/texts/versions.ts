@@ -159,6 +159,7 @@ export const versionTimeline = {
     `Used: ${used.length === 0 ? 'none' : used.join(', ')}. Deprecated: ${deprecated}.`,
   point: (version: string, day: string, users: number) =>
     users === 0 ? `${version}, ${day}` : `${version}, ${day}, used by ${users}`,
+  version: 'version',
   used: 'used',
   deprecated: 'deprecated',
 };

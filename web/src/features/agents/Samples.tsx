@@ -1,4 +1,4 @@
-import { Code, Package, Play, Plug } from 'lucide-react';
+import { ArrowRight, Code, Package, Play, Plug } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useAgentListing } from '../../api/listing';
 import { useSamples } from '../../api/queries';
@@ -12,6 +12,7 @@ import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import { createFromSample } from '../../agent/create';
+import { LanguageMark } from '../../agent/LanguageMark';
 import css from './Samples.module.css';
 
 const path = [
@@ -56,7 +57,9 @@ export function Samples({ first }: { first: boolean }) {
           <li key={sample.name}>
             <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
               <strong>{sample.title}</strong>
-              <span>{sample.description}</span>
+              <LanguageMark language={sample.language} />
+              <ArrowRight size={16} aria-hidden />
+              <span className={css.about}>{sample.description}</span>
             </button>
           </li>
         ))}

@@ -53,11 +53,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
     <section ref={section} className={sheet.about}>
       <div className={sheet.titleLine}>
         <LanguageMark language={language} />
-        <div className={css.name}>
-          <h1>{name}</h1>
-          {title !== '' && title !== name && <p>{title}</p>}
-          {description !== '' && description !== title && <p className={css.description}>{description}</p>}
-        </div>
+        <h1>{name}</h1>
         <div className={sheet.acts}>
           {own && (
             <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
@@ -74,6 +70,8 @@ export function ListedAbout({ agent, version, coming }: Props) {
           )}
         </div>
       </div>
+      {title !== '' && title !== name && <p>{title}</p>}
+      {description !== '' && description !== title && <p className={css.description}>{description}</p>}
       <Tags label={say.tags} tags={tags} to={(tag) => registryUrl({ tag })} />
       <div className={css.choice}>
         <div className={css.version}>

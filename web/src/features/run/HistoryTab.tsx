@@ -196,7 +196,7 @@ function Runs(props: RunsProps) {
                   <RunMark run={r} />
                 </button>
                 <small className={css.narrow}>
-                  {r.version} <code>{r.inputPreview}</code>
+                  <span>{r.version}</span> <code>{r.inputPreview}</code>
                 </small>
               </td>
               <td>{r.version}</td>

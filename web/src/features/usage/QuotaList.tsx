@@ -19,14 +19,14 @@ export function QuotaList() {
       <div>
         <h2 id="quotas">{say.quotas}</h2>
         <p className={entries.lead}>
-          {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}
+          {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}{' '}
+          {say.counts}
         </p>
       </div>
       {found.isPending && <Waiting shape="text" what={say.theQuotas} retry />}
       <NotLoaded found={found} why={say.notLoaded} />
       {found.data && (
         <>
-          <p className={entries.lead}>{say.counts}</p>
           <ul className={css.quotas} aria-label={say.quotas}>
             {quotaRows(found.data).map((row) => (
               <Bar key={row.name} row={row} />

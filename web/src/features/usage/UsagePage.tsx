@@ -7,6 +7,7 @@ import { Column, Page } from '../../frame/Page';
 import { measured } from '../../texts/format';
 import { meterName, usagePage as say } from '../../texts/usage';
 import entries from '../../ui/Entries.module.css';
+import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { BudgetList } from './BudgetList';
@@ -35,18 +36,22 @@ export function UsagePage() {
         <section className={entries.section} aria-labelledby="meters">
           <div className={css.tools}>
             <h2 id="meters">{say.meters}</h2>
-            <label className={css.month}>
-              <span className="visually-hidden">{say.month}</span>
-              <input
-                type="month"
-                value={month}
-                max={now}
-                required
-                onChange={(e) => {
-                  if (/^\d{4}-\d\d$/.test(e.target.value)) setMonth(e.target.value);
-                }}
-              />
-            </label>
+            <div className={css.month}>
+              <Field label={say.month} hideLabel>
+                {(control) => (
+                  <input
+                    {...control}
+                    type="month"
+                    value={month}
+                    max={now}
+                    required
+                    onChange={(e) => {
+                      if (/^\d{4}-\d\d$/.test(e.target.value)) setMonth(e.target.value);
+                    }}
+                  />
+                )}
+              </Field>
+            </div>
             {usage && usage.cost > 0 && (
               <strong>{say.total(say.cost(measured(usage.cost, 2), usage.currency), usage.month)}</strong>
             )}

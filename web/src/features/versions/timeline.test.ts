@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { VersionSummary } from '../../api/types';
-import { timelineOf } from './timeline';
+import { labelled, timelineOf } from './timeline';
 
 const at = (version: string, publishedAt: string): VersionSummary => ({
   version,
@@ -35,4 +35,17 @@ it('keeps dots apart that are close in time, inside the line', () => {
   expect(Math.max(...xs)).toBeLessThanOrEqual(100.001);
   expect(xs.every((x, i) => i === 0 || x > (xs[i - 1] ?? 0))).toBe(true);
   expect(timelineOf([])).toEqual([]);
+});
+
+it('labels the versions that fit, the larger steps first', () => {
+  const dots = timelineOf([
+    at('1.0.0', '2026-01-01T00:00:00Z'),
+    at('1.0.1', '2026-01-10T00:00:00Z'),
+    at('2.0.0', '2026-01-12T00:00:00Z'),
+    at('2.0.1', '2026-01-20T00:00:00Z'),
+    at('2.0.2', '2026-01-21T00:00:00Z'),
+  ]);
+  expect([...labelled(dots, 640)].sort()).toEqual(['1.0.0', '1.0.1', '2.0.0', '2.0.2']);
+  expect([...labelled(dots, 300)].sort()).toEqual(['1.0.0', '2.0.0', '2.0.2']);
+  expect([...labelled([], 300)]).toEqual([]);
 });
