@@ -68,11 +68,19 @@ func (b *bench) kafka(ctx context.Context) (s section, err error) {
 
 // kafkaEcho measures the echo at full speed.
 func (b *bench) kafkaEcho(ctx context.Context, broker string) (cell, error) {
-	topics := kafkaTopics{"echo.requests", "echo.results"}
+	caller, err := newKafkaCaller(broker, kafkaTopics{"echo.requests", "echo.results"})
+	if err != nil {
+		return cell{}, err
+	}
+	defer caller.client.Close()
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- echo(ctx, broker, topics) }()
-	sample, err := b.throughKafka(ctx, broker, topics, 0)
+	go func() { ended <- echo(ctx, broker, caller.topics) }()
+	_, err = b.throughKafka(ctx, caller, 0) // this sample is not counted, because it includes the creation of the topics
+	var sample *load.Sample
+	if err == nil {
+		sample, err = b.throughKafka(ctx, caller, 0)
+	}
 	stop()
 	return cell{Sample: sample}, errors.Join(err, <-ended)
 }
@@ -80,6 +88,11 @@ func (b *bench) kafkaEcho(ctx context.Context, broker string) (cell, error) {
 // kafkaServer measures a server at full speed, and then at half of the measured rate.
 func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cell, flags ...string) (rows []row, err error) {
 	topics := kafkaTopics{name + ".requests", name + ".results"}
+	caller, err := newKafkaCaller(broker, topics)
+	if err != nil {
+		return nil, err
+	}
+	defer caller.client.Close()
 	server, err := load.Start(ctx, load.Options{Binary: b.binary, Flags: append([]string{
 		"--kafka-brokers", broker, "--kafka-requests", topics.requests, "--kafka-results", topics.results, "--kafka-group", name + ".group", "--kafka-workspaces", "default=default,*=default",
 	}, flags...)})
@@ -95,7 +108,7 @@ func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cel
 	measure := func(rate float64) (cell, error) {
 		var failed error
 		c := b.observeOf(server, func() *load.Sample {
-			sample, err := b.throughKafka(ctx, broker, topics, rate)
+			sample, err := b.throughKafka(ctx, caller, rate)
 			failed = err
 			return sample
 		})
@@ -120,6 +133,19 @@ func (b *bench) kafkaServer(ctx context.Context, broker, name string, echoed cel
 }
 
 type kafkaTopics struct{ requests, results string }
+
+// kafkaCaller sends requests and reads their results. All passes of a measurement share one caller, so that no pass
+// spends its time on the results of earlier passes.
+type kafkaCaller struct {
+	client *kgo.Client
+	topics kafkaTopics
+}
+
+func newKafkaCaller(broker string, topics kafkaTopics) (kafkaCaller, error) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(topics.results),
+		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.MaxBufferedRecords(2*kafkaMessages), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	return kafkaCaller{client, topics}, err
+}
 
 // echo copies requests to results. It uses the same transactions as the server's Kafka API.
 func echo(ctx context.Context, broker string, topics kafkaTopics) error {
@@ -166,17 +192,11 @@ type kafkaEvent struct {
 // throughKafka sends requests and waits for their results. It sends at a rate per second, or all requests at once if
 // the rate is 0. The time of a request starts at its scheduled time. Each request must have exactly one result, with
 // the request's number.
-func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTopics, rate float64) (*load.Sample, error) {
+func (b *bench) throughKafka(ctx context.Context, caller kafkaCaller, rate float64) (*load.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.AllowAutoTopicCreation(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(topics.results),
-		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.MaxBufferedRecords(2*kafkaMessages), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
 	count := kafkaMessages
 	switch {
 	case rate > 0:
@@ -194,19 +214,19 @@ func (b *bench) throughKafka(ctx context.Context, broker string, topics kafkaTop
 		}
 	}
 	go func() {
-		if err := sendToKafka(ctx, client, topics.requests, pass, due); err != nil {
+		if err := sendToKafka(ctx, caller.client, caller.topics.requests, pass, due); err != nil {
 			fail(fmt.Errorf("send requests: %w", err))
 		}
 	}()
 	sample := &load.Sample{Times: make([]time.Duration, 0, count)}
 	seen := make([]bool, count)
 	for len(sample.Times) < count {
-		fetches := client.PollFetches(ctx)
+		fetches := caller.client.PollFetches(ctx)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, context.Cause(ctx))
 		}
 		now := time.Now()
-		fetches.EachRecord(func(r *kgo.Record) { // skips the results of earlier passes
+		fetches.EachRecord(func(r *kgo.Record) { // skips results of earlier passes that came late
 			n, err := resultOf(r.Value, pass)
 			if err != nil {
 				fail(err)
