@@ -223,7 +223,7 @@ func (b *bench) throughKafka(ctx context.Context, caller kafkaCaller, rate float
 	for len(sample.Times) < count {
 		fetches := caller.client.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, context.Cause(ctx))
+			return sample, fmt.Errorf("%d of %d results came: %w", len(sample.Times), count, context.Cause(ctx))
 		}
 		now := time.Now()
 		fetches.EachRecord(func(r *kgo.Record) { // skips results of earlier passes that came late
