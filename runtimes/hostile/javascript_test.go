@@ -15,6 +15,7 @@ func javascript() []attack {
 	patient := func(j *runtimes.Job) {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
+	unhurried := func(j *runtimes.Job) { j.Limits.TimeoutMs, j.Limits.CPUMs = 200_000, 200_000 }
 	timeout := []runtimes.ErrorType{runtimes.Timeout}
 	memory := []runtimes.ErrorType{runtimes.MemoryLimit}
 	// The kernel may need more time for one huge allocation than the timeout allows.
@@ -48,7 +49,7 @@ func javascript() []attack {
 		{class: hostile.Output, name: "output flood", source: run("for (;;) console.error('x'.repeat(1000))"), types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Output, name: "one large line", source: run("console.log('x'.repeat(5e6)); for (;;) {}"), types: []runtimes.ErrorType{runtimes.OutputLimit}},
 		{class: hostile.Output, name: "deep inspection", source: run("let o = {}; const p = 'x'.repeat(20000); for (let i = 0; i < 1e5; i++) o = { o, p }; for (let i = 0; i < 200; i++) console.log(o)"), types: []runtimes.ErrorType{runtimes.OutputLimit}},
-		{class: hostile.Output, name: "log flood", source: run("for (let i = 0; i < 20000; i++) ctx.log('info', 'x'.repeat(100)); return 1"), output: `1`},
+		{class: hostile.Output, name: "log flood", source: run("for (let i = 0; i < 20000; i++) ctx.log('info', 'x'.repeat(100)); return 1"), output: `1`, edit: unhurried},
 		{class: hostile.Memory, name: "endless recursion", file: "recursion", types: []runtimes.ErrorType{runtimes.RecursionLimit}},
 		{class: hostile.Memory, name: "recursion in getters", source: run("const o = { get a() { return this.a } }; o.a"), types: []runtimes.ErrorType{runtimes.RecursionLimit}},
 		{class: hostile.Memory, name: "recursion in proxies", source: run("const p = new Proxy({}, { get: (t, k, r) => r[k] }); p.x"), types: []runtimes.ErrorType{runtimes.RecursionLimit}},
