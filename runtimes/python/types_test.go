@@ -138,12 +138,13 @@ func TestTypesRefused(t *testing.T) {
 	tests := map[string]struct {
 		source, message string
 		line            int
+		timeoutMs       int64 // default: a minute
 	}{
 		"an import that fails":   {source: "import json\nimport nothing_here\ndef main(): pass", message: "nothing_here", line: 2},
 		"an error at import":     {source: "x = 1\ny = x / 0\ndef main(): pass", message: "ZeroDivisionError", line: 2},
 		"a syntax error":         {source: "def main(:\n", message: "SyntaxError", line: 1},
 		"no main":                {source: "x = 1", message: "no main", line: 1},
-		"an endless import":      {source: "while True: pass", message: "time"},
+		"an endless import":      {source: "while True: pass", message: "time", timeoutMs: 3000},
 		"memory":                 {source: "x = 'x' * (1 << 32)\ndef main(): pass", message: "memory"},
 		"an exit":                {source: "import sys\nsys.exit(3)", message: "code 3", line: 2},
 		"more than 10,000 nodes": {source: wide.String() + "def main(input: L0): pass", message: "10000 nodes", line: 67},
@@ -154,8 +155,8 @@ func TestTypesRefused(t *testing.T) {
 			t.Parallel()
 			job := typesJob(tt.source, "")
 			job.Limits.TimeoutMs = 60_000
-			if name == "an endless import" {
-				job.Limits.TimeoutMs = 3000
+			if tt.timeoutMs > 0 {
+				job.Limits.TimeoutMs = tt.timeoutMs
 			}
 			job.Capabilities.Hosts = []string{"example.com"}
 			outcome, err := engine.Infer(t.Context(), job, runtimetest.NewHost())
