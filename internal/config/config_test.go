@@ -352,6 +352,21 @@ func TestApprovalWebhook(t *testing.T) {
 	}
 }
 
+// A node stores the interpreter under the last name in its URL, so the URL must have one.
+func TestBacalhauPythonModule(t *testing.T) {
+	t.Parallel()
+	const name = "bacalhau-python-module"
+	for _, url := range []string{"https://files.example.com", "https://files.example.com/", "https://files.example.com/my%20python.wasm", "https://files.example.com/python.wasm?a=b", "python.wasm"} {
+		if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(nil), Flags: map[string]string{name: url}}); err == nil || !strings.Contains(err.Error(), "name of a file") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	const url = "https://files.example.com/wasm/python.wasm"
+	if c, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_BACALHAU_PYTHON_MODULE": url})}); err != nil || c.Bacalhau.Module != url {
+		t.Errorf("%q, %v", c.Bacalhau.Module, err)
+	}
+}
+
 // The variables of existing deployments configure the policy service.
 func TestPolicyService_FormerVariables(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -91,8 +92,16 @@ func remoteSettings() []Setting {
 			Help: "Container image for Python programs at Bacalhau. It needs Python 3.10 or newer (default: python:3.12-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Python })},
 		{Name: "bacalhau-python-module", Env: "ATELIER_BACALHAU_PYTHON_MODULE", Form: "URL", Group: group,
-			Help: "URL of a Python interpreter for WASI: one WebAssembly module that contains its standard library (default: none). Nodes download it and run Python programs in it, so they need no containers. Programs with hosts, subprocesses or a GPU still run in the image.",
-			set:  func(c *Config, v string) (err error) { c.Bacalhau.Module, err = policyURL(v); return err }},
+			Help: "URL of a Python interpreter for WASI: one WebAssembly module that contains its standard library (default: none). Nodes download it, with HEAD and GET and without a redirect, and run Python programs in it, so they need no containers. It needs Python 3.10 or newer. Programs with hosts, subprocesses or a GPU still run in the image.",
+			set: func(c *Config, v string) error {
+				// A node stores the file under the last name in the path.
+				name, err := policyURL(v)
+				if u, _ := url.Parse(name); err != nil || name != "" && (strings.Trim(u.Path, "/") == "" || strings.Contains(name, "%")) {
+					return errors.New("must be a URL without credentials, query and %, whose path ends with the name of a file, for example https://files.example.com/python.wasm")
+				}
+				c.Bacalhau.Module = name
+				return nil
+			}},
 		{Name: "bacalhau-node-image", Env: "ATELIER_BACALHAU_NODE_IMAGE", Form: "IMAGE", Group: group,
 			Help: "Container image for JavaScript and TypeScript programs at Bacalhau. It needs Node.js 20 or newer (default: node:22-slim).",
 			set:  text(func(c *Config) *string { return &c.Bacalhau.Node })},

@@ -335,8 +335,8 @@ func TestJob_TooLarge_Refused(t *testing.T) {
 	}
 }
 
-// TestPythonModule runs Python programs in an interpreter that is a module. A node lets modules create files in one folder
-// only, and passes its own environment to them.
+// TestPythonModule runs Python programs in an interpreter that is a module. A node adds variables to the environment of a
+// module, has no clock to sleep with, and cannot create files.
 func TestPythonModule(t *testing.T) {
 	t.Parallel()
 	module := bacalhautest.PythonModule(t)
@@ -348,21 +348,33 @@ func TestPythonModule(t *testing.T) {
 	job := programs().Job(`import asyncio, os, sys
 from lib.words import count
 
-async def main(input, ctx):
+async def work(done):
+    loop = asyncio.get_running_loop()
+    loop.call_soon_threadsafe(done.append, "called")
+    await asyncio.gather(asyncio.sleep(0.01), asyncio.sleep(0.02))
+
+def refused(what):
+    try:
+        return repr(what())
+    except OSError as e:
+        return "OSError"
+
+def main(input, ctx):
+    done = []
+    asyncio.run(work(done))
     print("hello", sys.platform)
     ctx.log("info", "counted", {"words": count(input)})
     print("careful", file=sys.stderr)
-    await asyncio.gather(asyncio.sleep(0.01), asyncio.sleep(0.02))
-    with open("note.txt", "w") as file:
-        file.write("kept")
-    return {"note": open("note.txt").read(), "env": dict(os.environ)}
+    return {"done": done, "env": dict(os.environ), "files": os.listdir("."), "exists": os.path.exists("a"),
+            "read": refused(lambda: open("a")), "write": refused(lambda: open("a", "w"))}
 `, func(j *runtimes.Job) {
 		j.Files["lib/words.py"] = []byte("def count(text):\n    return len(text.split())\n")
 		j.Input, j.Environment = json.RawMessage(`"one two"`), map[string]string{"MODE": "fast"}
 		j.Limits.TimeoutMs = 60_000
 	})
+	const want = `{"done":["called"],"env":{"MODE":"fast"},"files":[],"exists":false,"read":"OSError","write":"OSError"}`
 	outcome, host := runtimetest.Run(t, engine, job)
-	if outcome.Error != nil || string(outcome.Output) != `{"note":"kept","env":{"MODE":"fast"}}` || host.Stdout(t) != "hello wasi\n" || host.Stderr(t) != "careful\n" {
+	if outcome.Error != nil || string(outcome.Output) != want || host.Stdout(t) != "hello wasi\n" || host.Stderr(t) != "careful\n" {
 		t.Errorf("%+v %s, printed %q and %q", outcome.Error, outcome.Output, host.Stdout(t), host.Stderr(t))
 	}
 	logged := func(e runtimes.Event) bool {
@@ -371,9 +383,18 @@ async def main(input, ctx):
 	if !slices.ContainsFunc(host.Events(), logged) {
 		t.Errorf("events %+v", host.Events())
 	}
-	slow := programs().Job("import time\ndef main(input, ctx):\n    time.sleep(3600)\n", func(j *runtimes.Job) { j.Limits.TimeoutMs = 200 })
-	if outcome, _ := runtimetest.Run(t, engine, slow); outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
-		t.Errorf("%+v", outcome.Error)
+	// It has an exit code, so it ended itself and was not stopped by the node.
+	slow := programs().Job(`import asyncio, time
+async def main(input, ctx):
+    while True:
+        try:
+            time.sleep(0)
+            await asyncio.sleep(0)
+        except Exception:
+            pass
+`, func(j *runtimes.Job) { j.Limits.TimeoutMs = 200 })
+	if outcome, _ := runtimetest.Run(t, engine, slow); outcome.Error == nil || outcome.Error.Type != runtimes.Timeout || outcome.ExitCode == nil {
+		t.Errorf("%+v, exit code %v", outcome.Error, outcome.ExitCode)
 	}
 	if left := s.Running(); len(left) > 0 {
 		t.Errorf("left %v", left)

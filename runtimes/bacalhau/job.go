@@ -61,35 +61,39 @@ func (r *run) describe(ctx context.Context, name string, domains []string) (spec
 	}
 	var files map[string][]byte
 	var engine func(at place) map[string]any
-	if r.job.Language == runtimes.WASM {
+	switch {
+	case r.job.Language == runtimes.WASM:
 		task["Env"] = r.job.Environment
 		files, engine = r.module()
-	} else if files, engine, mark, failed, err = r.parcel(ctx); failed != nil || err != nil {
+	case r.interpreted:
+		task["InputSources"], task["Engine"], mark, failed, err = r.interpret(ctx)
+	default:
+		files, engine, mark, failed, err = r.container(ctx)
+	}
+	if failed != nil || err != nil {
 		return nil, "", failed, err
 	}
-	task["InputSources"], task["Engine"], task["Timeouts"] = inline(files), engine(mounted), r.timeouts()
-	if r.interpreted() {
-		task["InputSources"] = []any{
-			source(interpreter, "urlDownload", r.engine.options.PythonModule), source(unpacked, "inline", data("application/gzip", files[archived])),
-		}
+	if engine != nil {
+		task["InputSources"], task["Engine"] = inline(files), engine(mounted)
 	}
+	task["Timeouts"] = r.timeouts()
 	spec = map[string]any{
 		"Name": name, "Type": "batch", "Count": 1, "Labels": map[string]string{labelOwner: r.engine.options.Owner, labelRun: r.job.RunID}, "Tasks": []any{task},
 	}
 	if text, err := json.Marshal(spec); err == nil && len(text) <= MaxJob {
 		return spec, mark, nil, nil
-	} else if r.engine.depot == nil || r.interpreted() { // nodes do not unpack what they download
-		remedy := "Ask the operator of the server to set --s3-endpoint, so that nodes download large inputs from there. Or make the files or the input smaller, or choose another runtime."
-		if r.interpreted() {
-			remedy = "Make the files or the input smaller, or choose another runtime."
+	} else if r.engine.depot == nil || engine == nil {
+		remedy := "Make the files or the input smaller, or choose another runtime."
+		if engine != nil {
+			remedy = "Ask the operator of the server to set --s3-endpoint, so that nodes download large inputs from there. Or make the files or the input smaller, or choose another runtime."
 		}
 		return nil, "", &runtimes.Outcome{Error: &runtimes.ProgramError{
 			Type: runtimes.Denied, Rule: "bacalhau.job", Message: fmt.Sprintf("The program and its input are too large for Bacalhau: the job has %s, and at most %s can be sent to a node.", bytesize.Text(len(text)), bytesize.Text(MaxJob)),
 			Remedy: remedy,
 		}}, nil
 	}
-	lent, err := r.lend(ctx, name, files)
-	task["InputSources"], task["Engine"], task["Timeouts"] = lent, engine(downloaded), r.timeouts()
+	task["InputSources"], err = r.lend(ctx, name, files)
+	task["Engine"], task["Timeouts"] = engine(downloaded), r.timeouts()
 	return spec, mark, nil, err
 }
 
@@ -120,31 +124,21 @@ func (r *run) timeouts() map[string]int64 {
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// interpreted returns true if the job runs in an interpreter that is a WebAssembly module. Bacalhau gives modules neither
+// suitsModule returns true if a job can run in an interpreter that is a WebAssembly module. Bacalhau gives modules neither
 // a network, processes nor a GPU, so programs that need one of them run in a container.
-func (r *run) interpreted() bool {
-	needs := r.job.Capabilities
-	return r.job.Language == runtimes.Python && r.engine.options.PythonModule != "" && len(needs.Hosts) == 0 && !needs.Subprocess && !r.job.GPU
+func (e *Engine) suitsModule(job runtimes.Job) bool {
+	needs := job.Capabilities
+	return job.Language == runtimes.Python && e.options.PythonModule != "" && len(needs.Hosts) == 0 && !needs.Subprocess && !job.GPU
 }
 
 // isModule returns true if the job runs in Bacalhau's WebAssembly engine.
-func (r *run) isModule() bool { return r.job.Language == runtimes.WASM || r.interpreted() }
+func (r *run) isModule() bool { return r.job.Language == runtimes.WASM || r.interpreted }
 
-// parcel describes a job that runs an interpreter: in a container, or as a module. Any image with a shell, tar and gzip is
-// suitable.
-func (r *run) parcel(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
-	at := parcel.Folders{Out: outputs, Work: work}
-	if r.interpreted() { // Bacalhau's modules can write to this folder only, and cannot create folders in it
-		at.Work = outputs
-	}
-	packed, failed, err := parcel.Pack(ctx, r.job, at, r.engine.options.Bundle)
+// container describes a job that runs an interpreter in a container. Any image with a shell, tar and gzip is suitable.
+func (r *run) container(ctx context.Context) (files map[string][]byte, engine func(place) map[string]any, mark string, failed *runtimes.Outcome, err error) {
+	packed, zipped, failed, err := r.pack(ctx, parcel.Folders{Out: outputs, Work: work})
 	if failed != nil || err != nil {
 		return nil, nil, "", failed, err
-	}
-	r.reader = packed.Read(r.relay, r.host)
-	zipped, err := compress(packed.Files)
-	if err != nil {
-		return nil, nil, "", nil, err
 	}
 	engine = func(at place) map[string]any {
 		return map[string]any{"Type": "docker", "Params": map[string]any{
@@ -152,15 +146,34 @@ func (r *run) parcel(ctx context.Context) (files map[string][]byte, engine func(
 			"Parameters": slices.Concat([]string{"-i", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + work, "LANG=C.UTF-8", "TMPDIR=/tmp", "sh", "-c", unpackAndExec, folder, at(archived)}, packed.Command(folder)),
 		}}
 	}
-	if r.interpreted() {
-		engine = func(place) map[string]any {
-			return map[string]any{"Type": "wasm", "Params": map[string]any{
-				"EntryModule": mounted(interpreter + "/" + path.Base(r.engine.options.PythonModule)), "Entrypoint": "_start",
-				"Parameters": packed.Command(mounted(unpacked))[1:],
-			}}
-		}
-	}
 	return map[string][]byte{archived: zipped}, engine, packed.Mark(), nil, nil
+}
+
+// interpret describes a job that runs Python in an interpreter that is a module. The node unpacks the parcel, because it is
+// a gzipped archive by its media type; nodes do not unpack what they download.
+func (r *run) interpret(ctx context.Context) (sources []any, engine map[string]any, mark string, failed *runtimes.Outcome, err error) {
+	packed, zipped, failed, err := r.pack(ctx, parcel.Folders{Out: outputs})
+	if failed != nil || err != nil {
+		return nil, nil, "", failed, err
+	}
+	// folders below inputs
+	const interpreter, unpacked = "interpreter", "parcel"
+	module := r.engine.options.PythonModule
+	sources = []any{source(interpreter, "urlDownload", module), source(unpacked, "inline", data("application/gzip", zipped))}
+	return sources, map[string]any{"Type": "wasm", "Params": map[string]any{
+		"EntryModule": mounted(interpreter + "/" + path.Base(module)), "Entrypoint": "_start", "Parameters": packed.Command(mounted(unpacked))[1:],
+	}}, packed.Mark(), nil, nil
+}
+
+// pack packs the program, and returns the parcel and its archive.
+func (r *run) pack(ctx context.Context, at parcel.Folders) (packed parcel.Parcel, zipped []byte, failed *runtimes.Outcome, err error) {
+	packed, failed, err = parcel.Pack(ctx, r.job, at, r.engine.options.Bundle)
+	if failed != nil || err != nil {
+		return packed, nil, failed, err
+	}
+	r.reader = packed.Read(r.relay, r.host)
+	zipped, err = compress(packed.Files, parcel.Work)
+	return packed, zipped, nil, err
 }
 
 // archived is the file name of the parcel in inputs.
@@ -168,13 +181,6 @@ const archived = "parcel.tar.gz"
 
 // unpackAndExec is a shell command that unpacks the parcel $1 into the folder $0 and executes its other arguments.
 const unpackAndExec = `mkdir -p "$0" && tar -xzof "$1" -C "$0" && shift && exec "$@"`
-
-// interpreter is the folder in inputs to which a node downloads the Python interpreter, under the last name of its URL.
-// unpacked is the folder of the parcel, which the node unpacks, because its file is a gzipped archive by its type.
-const (
-	interpreter = "interpreter"
-	unpacked    = "parcel"
-)
 
 // image returns the image of containers for a language.
 func (e *Engine) image(language runtimes.Language) string {
@@ -188,8 +194,9 @@ func (e *Engine) image(language runtimes.Language) string {
 	}
 }
 
-// compress returns a gzipped tar archive of files and their folders. It uses the GNU format, which every tar can read.
-func compress(files map[string][]byte) ([]byte, error) {
+// compress returns a gzipped tar archive of files, their folders and an empty folder. It uses the GNU format, which every
+// tar can read.
+func compress(files map[string][]byte, empty string) ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
 	archive := tar.NewWriter(zipped)
@@ -204,6 +211,9 @@ func compress(files map[string][]byte) ([]byte, error) {
 			return err
 		}
 		return archive.WriteHeader(&tar.Header{Name: name + "/", Mode: 0o755, Typeflag: tar.TypeDir, Format: tar.FormatGNU})
+	}
+	if err := add(empty); err != nil {
+		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := add(path.Dir(name)); err != nil {

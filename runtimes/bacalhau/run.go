@@ -41,6 +41,8 @@ type run struct {
 	host   runtimes.Host
 	cancel context.CancelCauseFunc
 	lent   []string // names of inputs in the depot
+	// The job runs in an interpreter that is a WebAssembly module.
+	interpreted bool
 
 	mu      sync.Mutex // guards the fields below, and calls of the reader and the relay
 	relay   *worker.Relay
@@ -126,6 +128,8 @@ type handle struct {
 	Mark string    `json:"mark"` // mark of the parcel's output lines, "" for a module
 	At   time.Time `json:"at"`
 	Lent []string  `json:"lent,omitempty"` // names of inputs in the depot
+	// Interpreted is true if the job runs in an interpreter that is a WebAssembly module.
+	Interpreted bool `json:"interpreted,omitempty"`
 }
 
 // begin submits a job and returns its handle. If the job was submitted before a restart, begin returns the handle in
@@ -139,12 +143,14 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 		if r.engine.depot != nil {
 			r.lent = h.Lent
 		}
+		r.interpreted = h.Interpreted
 		if h.Mark != "" {
 			r.reader = parcel.Resume(r.job, h.Mark).Read(r.relay, r.host)
 		}
 		return h, nil, nil
 	}
 	h.Name = "atelier-" + strings.ToLower(r.job.RunID+"-"+rand.Text()[:8])
+	r.interpreted = r.engine.suitsModule(r.job)
 	spec, mark, failed, err := r.describe(ctx, h.Name, domains)
 	if err != nil && ctx.Err() != nil {
 		outcome := r.relay.Reached(runtimes.Cancelled)
@@ -153,7 +159,7 @@ func (r *run) begin(ctx context.Context, domains []string) (h handle, failed *ru
 	if err != nil || failed != nil {
 		return handle{}, failed, err
 	}
-	h.Mark, h.At, h.Lent = mark, time.Now(), r.lent
+	h.Mark, h.At, h.Lent, h.Interpreted = mark, time.Now(), r.lent, r.interpreted
 	r.engine.Enter(h.Name)
 	// The request is not cancelled together with the run. Otherwise Bacalhau could create a job whose ID this server never
 	// receives.
@@ -253,19 +259,19 @@ func (r *run) programEnded(message string) error {
 	if !r.isModule() {
 		return nil
 	}
-	what := "module"
-	if r.interpreted() {
-		what = "interpreter"
+	what, remedy := "module", ""
+	if r.interpreted {
+		what, remedy = "Python interpreter", fmt.Sprintf("Raise limits.memoryBytes (now %s).", bytesize.Text(r.job.Limits.MemoryBytes))
 	}
 	trap, stack, _ := strings.Cut(message, "\nwasm stack trace:\n")
 	trap, trapped := strings.CutPrefix(trap, "wasm error: ")
 	switch {
 	case strings.HasPrefix(trap, "stack overflow"):
-		return &programError{runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The " + what + "'s calls are nested too deeply.", Remedy: "Reduce the nesting of calls."}}
+		return &programError{runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The program's calls are nested too deeply.", Remedy: "Reduce the nesting of calls."}}
 	case trapped:
 		return &programError{runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The " + what + " was stopped: " + trap + ".", Stack: strings.ReplaceAll(stack, "\t", "")}}
 	case strings.Contains(message, "section memory: min ") && strings.Contains(message, " over limit of "):
-		return &programError{runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The %s exceeded its memory limit of %s.", what, bytesize.Text(r.job.Limits.MemoryBytes))}}
+		return &programError{runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The %s exceeded its memory limit of %s.", what, bytesize.Text(r.job.Limits.MemoryBytes)), Remedy: remedy}}
 	}
 	return nil
 }

@@ -32,8 +32,11 @@ var javascript []byte
 //go:embed run.sh
 var shell []byte
 
-// Result is the path of the result file, relative to the folder of the parcel.
-const Result = "out/result.json"
+// Paths relative to the folder of the parcel.
+const (
+	Result = "out/result.json" // file with the result
+	Work   = "work"            // working directory of Python programs
+)
 
 // Parcel is a program that is packed into files.
 type Parcel struct {
@@ -58,7 +61,7 @@ type job struct {
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
 	Depth   int64             `json:"depth"`
-	Seconds float64           `json:"seconds"` // time limit, for interpreters that nobody else can stop in time
+	Seconds float64           `json:"seconds"` // time limit, which the runner enforces in a WebAssembly module
 	Files   []string          `json:"files"`
 	Out     string            `json:"out,omitempty"`
 	Work    string            `json:"work,omitempty"`

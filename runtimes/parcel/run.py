@@ -11,7 +11,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = HERE + "/program"
 PACKAGE = "__agent__"  # name of the package that makes relative imports work
 DEPTH = 256
-WASI = sys.platform == "wasi"  # Python as a WebAssembly module
+WASI = sys.platform == "wasi"  # this is Python as a WebAssembly module
+_until = float("inf")  # time.monotonic() at which the time of the program is over
 
 
 class Stop(Exception):
@@ -29,7 +30,6 @@ class Denied(PermissionError):
 class Context:
     """The object ctx, with the host functions that a program may call."""
 
-    until = float("inf")  # time.monotonic() at which the time of the program is over
     _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
 
     def __init__(self, mark, env):
@@ -196,44 +196,54 @@ def load(entry):
     return function
 
 
+class TimeOver(BaseException):
+    """Ends a program whose time is over. It is no Exception, so that a program does not catch it by accident."""
+
+
 def check():
-    """Ends the program if its time is over. Bacalhau does not show when a module starts, so it cannot do that."""
-    if WASI and time.monotonic() > Context.until:
-        raise Stop("timeout", "")
+    if time.monotonic() > _until:
+        raise TimeOver()
 
 
 def sleep(seconds):
-    """Sleeps as time.sleep does, but without the function of WASI, which many hosts do not have."""
+    """Sleeps as time.sleep does. Bacalhau's WebAssembly engine does not support the clock that time.sleep uses."""
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
     end = time.monotonic() + seconds
+    check()
     while time.monotonic() < end:
         check()
 
 
-def finish(coroutine):
-    """Runs a coroutine to its end. WebAssembly has no sockets, with which asyncio waits otherwise."""
+def adapt():
+    """Replaces what does not work in a WebAssembly module: sleeping, and event loops, which need sockets. Removes the
+    node's variables from the environment."""
     import asyncio
-    if not WASI:
-        return asyncio.run(coroutine)
 
-    class Clock:
+    class Selector:
         def select(self, timeout):
             if timeout is None:
-                raise RuntimeError("The program waits for something that cannot happen.")
+                raise RuntimeError("A task waits for an event that no other task sets.")
             sleep(max(timeout, 0))
             return []
 
     class Loop(asyncio.base_events.BaseEventLoop):
         def __init__(self):
             super().__init__()
-            self._selector = Clock()
+            self._selector = Selector()
 
         def _process_events(self, events):
             pass
 
-    with asyncio.Runner(loop_factory=Loop) as runner:
-        return runner.run(coroutine)
+        def _write_to_self(self):
+            pass
+
+    class Policy(asyncio.DefaultEventLoopPolicy):
+        _loop_factory = Loop
+
+    asyncio.set_event_loop_policy(Policy())
+    time.sleep = sleep
+    os.environ.clear()
 
 
 def run(job):
@@ -241,15 +251,18 @@ def run(job):
         value = json.load(file)
     ctx = Context(job["mark"], job["env"])
     ctx._say("start", {})  # the time limit of the program starts here
-    Context.until = time.monotonic() + job["seconds"]
+    if WASI:  # nobody else sees when the program starts
+        global _until
+        _until = time.monotonic() + job["seconds"]
     function = load(job["entry"])
     args, named = arguments(function, value, ctx)
     result = function(*args, **named)
     if inspect.isawaitable(result):
+        import asyncio
+
         async def wait():
             return await result
-        result = finish(wait())
-    check()
+        result = asyncio.run(wait())
     return encode(result, job["largest"])
 
 
@@ -259,7 +272,7 @@ def main():
     with open(HERE + "/job.json", "rb") as file:
         job = json.load(file)
     if WASI:
-        os.environ.clear()
+        adapt()
     os.environ.update(job["env"])
     work, out = job.get("work") or HERE + "/work", job.get("out") or HERE + "/out"
     os.makedirs(work, exist_ok=True)
@@ -270,8 +283,6 @@ def main():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    if WASI:
-        time.sleep = sleep
     status = 0
     try:
         data = b'{"output":' + run(job) + b"}"
@@ -283,6 +294,8 @@ def main():
         sys.setrecursionlimit(10_000)
         status = 1
         data = json.dumps({"error": describe(e, job["entry"])}).encode()
+    if time.monotonic() > _until:
+        status, data = 1, b'{"error":{"type":"timeout","message":""}}'
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -23,8 +23,18 @@ func TestAnswersHead(t *testing.T) {
 			t.Errorf("%d: %v, %v", code, answers, err)
 		}
 		server.Close()
-		if _, err := answersHead(t.Context(), server.URL); err == nil {
-			t.Error("a server that ended gives no error")
+	}
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		fails  bool
+	}{
+		"an answer without a length": {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, false},
+		"no answer":                  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true},
+	} {
+		server := httptest.NewServer(tt.answer)
+		if answers, err := answersHead(t.Context(), server.URL); answers || (err != nil) != tt.fails {
+			t.Errorf("%s: %v, %v", name, answers, err)
 		}
+		server.Close()
 	}
 }

@@ -236,7 +236,7 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 	s.Want(t, 202, "POST", "/api/v1/code-agents/echo/execute", `{"version": "1.0.0", "input": {"value": 4}}`, servertest.Headers{"Prefer": "respond-async"})
 	calling := `{"language": "python", "code": "def main(input, ctx):\n    return ctx.callTool('echo', {'value': 5})\n", "capabilities": {"tools": ["echo@1.0.0"]}, "limits": {"timeoutMs": 120000}}`
 	caller := s.Want(t, 202, "POST", "/api/v1/execute", calling, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
-	servertest.Eventually(t, "five runs wait", func() bool {
+	waiting := func() bool {
 		var runs struct {
 			Items []struct{ Agent, Status string }
 		}
@@ -247,8 +247,12 @@ func TestSideEffects_EveryEntryPoint_Wait(t *testing.T) {
 			}
 		}
 		return len(runs.Items) == 5
-	})
+	}
+	servertest.Eventually(t, "five runs wait", waiting)
 	s.Want(t, 200, "POST", "/api/v1/runs/"+caller+"/cancel", nil)
+	if !waiting() {
+		t.Error("not five runs wait after the caller was cancelled")
+	}
 }
 
 // Rules that fit the description of code are returned to the author of the code. If no rule has a word of the

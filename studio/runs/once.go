@@ -32,7 +32,7 @@ const (
 // Once executes a request at most once for its key, which is stored with the run's ID before the program starts. A
 // repeated request waits for the end of the first run and returns it; it does not wait for an approval. If the first
 // request created no run, the repeated one is executed. Errors: IdempotencyMismatch if the key belongs to a different
-// request; Conflict if the run of the first request was deleted.
+// request; Conflict if the run of the first request was deleted, or if it has no record and cannot be recorded now.
 func (s *Service) Once(ctx context.Context, actor registry.Actor, keys Keys, key registry.IdempotencyKey, req Request) (registry.Run, error) {
 	tick := time.NewTicker(onceEvery)
 	defer tick.Stop()
@@ -91,21 +91,29 @@ func unknownRun(id string) error {
 	return fault.New(fault.Conflict, "This ID was used for the run %s, which has no record. The program may have run. Choose a new ID.", id)
 }
 
+// unrecordable returns the error for a repeated request of which the server cannot say what its run executed. A refusal
+// of the request would hide that the program may have run: the agent was deleted since the first request, or a setting
+// or a permission has changed. A failure to read the database is returned as it is.
+func unrecordable(id string, err error) error {
+	var refusal *fault.Error
+	if errors.As(err, &refusal) && refusal.Code != fault.Internal && refusal.Code != fault.StorageUnavailable {
+		return unknownRun(id)
+	}
+	return err
+}
+
 // interruptUnrecorded records a run as interrupted whose server ended, or gave up the run, before it had recorded the
 // run. If a record exists now, it stays. The version is recorded only if the request names a published version exactly,
 // because the reference may have selected another version for the first request, and a draft may have changed. Error:
-// Conflict if the agent or the version was deleted.
+// Conflict if the request is refused now.
 func (s *Service) interruptUnrecorded(ctx context.Context, actor registry.Actor, id string, req Request) error {
 	t, err := s.resolve(ctx, actor, req)
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoVersion) { // deleted since the first request
-		return unknownRun(id)
-	}
 	if err != nil {
-		return err
+		return unrecordable(id, err)
 	}
 	name, route, err := s.route(ctx, actor, req, t)
 	if err != nil {
-		return err
+		return unrecordable(id, err)
 	}
 	if req.Version != t.version || t.version == registry.DraftVersion {
 		t.version, t.revision, t.digest, t.codeDigest = "", 0, "", ""

@@ -251,6 +251,8 @@ func (s *Service) cancelContinued(ctx context.Context, actor registry.Actor, id 
 	if !adopted || s.find(actor, id) != nil {
 		return registry.Run{}, fault.New(fault.Conflict, "The run was just continued. Cancel it again.")
 	}
+	// The run belongs to this server now, which does not execute it. So it must be ended even if the client has gone.
+	ctx = context.WithoutCancel(ctx)
 	run, err := s.Archive.Run(ctx, actor.Workspace, id)
 	if err != nil {
 		return run, err
