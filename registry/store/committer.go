@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,8 +73,11 @@ type turn struct {
 	err    error // if leader is false: the result of the caller's write
 }
 
-func newCommitter(ledger ledger, writers int, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
-	c := &committer{ledger: ledger, refuse: refuse, noticed: noticed, log: log, writers: writers}
+func newCommitter(db *sql.DB, text map[string]string, writers int, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
+	c := &committer{
+		ledger: &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}},
+		refuse: refuse, noticed: noticed, log: log, writers: writers,
+	}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)
 	return c

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"database/sql"
-	"strconv"
-)
+import "strconv"
 
 // dialect is a kind of database. Its methods return the parts of SQL that differ between databases.
 type dialect string
@@ -20,15 +17,6 @@ func (d dialect) writers() int {
 		return 4
 	}
 	return 1
-}
-
-// ledger returns the ledger for the transactions that write runs.
-func (d dialect) ledger(db *sql.DB, text map[string]string) ledger {
-	one := &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}}
-	if d == postgresDialect {
-		return pipeline{one}
-	}
-	return one
 }
 
 // place returns the n-th placeholder of a prepared statement, starting at 1.

@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.arrears = arrears
 	s.texts = texts(s.dialect)
-	s.runs = newCommitter(s.dialect.ledger(s.write.DB, s.texts), s.dialect.writers(), s.probe.refuse, s.noticed, s.log)
+	s.runs = newCommitter(s.write.DB, s.texts, s.dialect.writers(), s.probe.refuse, s.noticed, s.log)
 	if o.Exclusive {
 		s.startWatch(o.Watch)
 	}
