@@ -44,7 +44,10 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<unknown>> 
   runs: at('/studio/runs'),
   run: (page) => at(`/studio/runs/${filled.run}`)(page),
   'run-failed': (page) => at(`/studio/runs/${filled.failedRun}`)(page),
-  agent: (_, studio) => studio.openAgent('slugger'),
+  agent: async (page, studio) => {
+    await studio.openAgent('slugger');
+    await page.locator('.view-line [class^="mtk"]:not(.mtk1)').first().waitFor(); // the code has its colours
+  },
   'agent-input': panel('Input'),
   'agent-input-json': async (page, studio) => {
     await panel('Input')(page, studio);

@@ -24,7 +24,7 @@ export function Workbench({ bar, left, main, bottom, right, status }: Props) {
   const title = usePageTitle();
   const panes: { pane: Pane; label: string }[] = [
     { pane: 'files', label: say.agents },
-    { pane: 'code', label: editor ? say.code : title === say.agents ? say.home : title },
+    { pane: 'code', label: editor ? say.code : title === say.agents ? say.home : title || say.page },
     ...(!editor ? [] : [{ pane: 'output' as const, label: say.run }]),
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
   ];

@@ -6,7 +6,10 @@ const subscribe = (changed: () => void): (() => void) => {
   return () => observer.disconnect();
 };
 
-/** The first part of the title of the window, which names the page. */
-const read = (): string => document.title.split(' · ')[0] ?? '';
+/** The first part of the title of the window, which names the page. Before the page has loaded there is none. */
+const read = (): string => {
+  const [page = '', ...product] = document.title.split(' · ');
+  return product.length === 0 ? '' : page;
+};
 
 export const usePageTitle = (): string => useSyncExternalStore(subscribe, read);

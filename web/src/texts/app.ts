@@ -172,7 +172,7 @@ export const workbench = {
   agents: 'Agents',
   code: 'Code',
   page: 'Page',
-  home: 'Home',
+  home: 'All agents',
   output: 'Output',
   run: 'Run',
   configuration: 'Configuration',
