@@ -98,6 +98,7 @@ export class CodeEditor {
       this.shown = { workspace, path };
       this.markFailure();
     }
+    this.editor.getContainerDomNode().dataset['readOnly'] = String(readOnly);
     this.editor.updateOptions({ readOnly, ariaLabel: readOnly ? say.readOnly(path) : say.waysOut(path) });
   }
 

@@ -14,6 +14,7 @@ export interface DiffSides {
 }
 
 export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean): DiffView {
+  host.dataset['readOnly'] = 'true';
   const editor = monaco.editor.createDiffEditor(host, {
     automaticLayout: true,
     readOnly: true,
@@ -27,10 +28,14 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
     minimap: { enabled: false },
     scrollBeyondLastLine: false,
     renderOverviewRuler: false,
+    renderMarginRevertIcon: false,
+    overviewRulerLanes: 0,
+    hideCursorInOverviewRuler: true,
     lineNumbersMinChars: 3,
     lineDecorationsWidth: 24, // the signs of the lines, with space on both sides
   });
-  editor.getOriginalEditor().updateOptions({ ariaLabel: called.before });
+  // Without the margin for icons, both sides begin at the same distance from their edge.
+  editor.getOriginalEditor().updateOptions({ ariaLabel: called.before, glyphMargin: false });
   editor.getModifiedEditor().updateOptions({ ariaLabel: called.after });
   // The height of the editor is that of its lines. Equal lines are folded. Inline mode does not draw the left side.
   const sides = inline ? [editor.getModifiedEditor()] : [editor.getOriginalEditor(), editor.getModifiedEditor()];

@@ -9,6 +9,7 @@ export interface Reader {
 }
 
 export function openReader(host: HTMLElement): Reader {
+  host.dataset['readOnly'] = 'true';
   const editor = monaco.editor.create(host, {
     model: null,
     automaticLayout: true,

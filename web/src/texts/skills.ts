@@ -18,15 +18,22 @@ export const skillsPage = {
   copyCommands: 'Copy',
   copyTheCommands: 'Copy the commands that make a skill',
   exampleCommands: 'Commands that make a skill',
-  exampleCall: 'POST /skills/execute {"skill": "greet", "args": {"name": "Ada"}}',
+  exampleCall: 'POST /skills/execute\n{"skill": "greet",\n "args": {"name": "Ada"}}',
   /** Commands for a shell that write a whole skill into the watched folder. */
   example: (directory: string) =>
     `cd '${directory}'
 mkdir greet && cd greet
 cat > schema.json <<'END'
-{"input": {"type": "object", "required": ["name"],
-           "properties": {"name": {"type": "string"}}},
- "output": {"type": "object"}}
+{
+  "input": {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+      "name": {"type": "string"}
+    }
+  },
+  "output": {"type": "object"}
+}
 END
 cat > handler.py <<'END'
 def greet(name):

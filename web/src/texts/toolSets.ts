@@ -4,7 +4,7 @@ import { rich } from './rich';
 
 export const toolSets = {
   pageTitle: 'Tool sets · Atelier',
-  setTitle: (name: string) => `${name} · Tool sets · Atelier`,
+  setTitle: (title: string) => `${title} · Tool sets · Atelier`,
   toolSets: 'Tool sets',
   lead: (address: ReactNode) =>
     rich`A tool set pins versions of several agents. MCP clients find them at ${address}, and the list stays the same until someone edits the set.`,

@@ -39,12 +39,12 @@ export function Members({ invite }: { invite: (() => void) | undefined }) {
           <p className={entries.lead}>{say.lead(workspace?.title)}</p>
         </div>
         <div className={entries.acts}>
+          {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
           {invite && (
             <Button ref={leaveFocus} look="primary" onClick={invite}>
               {say.invite}
             </Button>
           )}
-          {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
         </div>
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}

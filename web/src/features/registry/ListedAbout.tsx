@@ -55,17 +55,17 @@ export function ListedAbout({ agent, version, coming }: Props) {
         <LanguageMark language={language} />
         <h1>{name}</h1>
         <div className={sheet.acts}>
-          {own && (
-            <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
-              {say.openInTheEditor}
-            </Button>
-          )}
           {may('write') && (
             <Button
               look={own ? 'plain' : 'primary'}
               onClick={() => showDialog({ kind: 'copy', id, name, version: version.version })}
             >
               {say.copyToMyWorkspace}
+            </Button>
+          )}
+          {own && (
+            <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
+              {say.openInTheEditor}
             </Button>
           )}
         </div>

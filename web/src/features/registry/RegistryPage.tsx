@@ -2,6 +2,7 @@ import { Copy as CopyIcon, Search, TriangleAlert, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
+import { useSession } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { AgentSummary, Language } from '../../api/types';
 import type { RegistryFilter } from '../../api/verbs';
@@ -63,6 +64,7 @@ function Browse() {
   const { may } = useRights();
   const [choosing, setChoosing] = useState(false);
   const [now] = useState(() => Date.now());
+  const own = useSession().data?.workspace;
   const narrowed = filter.search !== '' || language !== undefined || tag !== undefined;
   return (
     <section className={css.section}>
@@ -156,6 +158,7 @@ function Browse() {
               most: items.length > 1 ? Math.max(1, ...items.map(({ usageCount }) => usageCount)) : 0,
               onTag: (one) => narrow({ tag: one }),
               whole: 'items' in listing && listing.more === undefined,
+              own,
             })}
             rowKey={({ id }) => id}
           />
@@ -172,9 +175,11 @@ interface Shown {
   onTag: (tag: string) => void;
   /** Whether the list is complete. */
   whole: boolean;
+  /** The current workspace. */
+  own: { name: string; title: string } | undefined;
 }
 
-function columnsOf({ now, most, onTag, whole }: Shown): TableColumn<AgentSummary>[] {
+function columnsOf({ now, most, onTag, whole, own }: Shown): TableColumn<AgentSummary>[] {
   const sorts = (by: NonNullable<TableColumn<AgentSummary>['by']>) => (whole ? { by } : {});
   return [
     {
@@ -187,7 +192,7 @@ function columnsOf({ now, most, onTag, whole }: Shown): TableColumn<AgentSummary
       key: 'publisher',
       title: say.publisher,
       ...sorts(({ publisher = '' }) => publisher),
-      cell: ({ publisher }) => publisher,
+      cell: ({ publisher }) => (publisher === own?.name ? own?.title : publisher),
     },
     {
       key: 'version',

@@ -32,7 +32,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
             </span>
           </Fragment>
         ))}
-        <span className={css.median} style={{ bottom: `${medianY}%` }} />
+        <span className={css.median} data-label={say.medianLine} style={{ bottom: `${medianY}%` }} />
         {points.map(({ run, x, y }) => (
           <span
             key={run.runId}

@@ -31,9 +31,10 @@ import { ToolShares } from './ToolShares';
 /** Shows one tool set: its pinned versions, and whether each version is deprecated, deleted or outdated. */
 export function ToolSetPage({ name }: { name: string }) {
   const found = useToolSet(name);
+  const title = found.data?.title || name;
   useEffect(() => {
-    document.title = say.setTitle(name);
-  }, [name]);
+    document.title = say.setTitle(title);
+  }, [title]);
   return (
     <Page>
       <Column back={{ to: '/tool-sets', label: say.back }}>
