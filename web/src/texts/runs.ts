@@ -48,7 +48,6 @@ export const latencyChart = {
   runs: 'Runs shown',
   failed: 'Failed',
   median: 'Median duration',
-  medianLine: 'median',
   p95: '95 % within',
   /** A power of ten on the scale. */
   tick: (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),

@@ -20,7 +20,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
       <figcaption className={css.facts}>
         <Fact label={say.runs} value={String(points.length)} />
         <Fact label={say.failed} value={String(failed)} look={failed > 0 ? 'err' : undefined} />
-        <Fact label={say.median} value={milliseconds(medianMs)} />
+        <Fact label={say.median} value={milliseconds(medianMs)} look="line" />
         <Fact label={say.p95} value={milliseconds(p95Ms)} />
       </figcaption>
       <div className={css.plot} role="img" aria-label={say.about(points.length, failed, medianMs, p95Ms)}>
@@ -32,7 +32,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
             </span>
           </Fragment>
         ))}
-        <span className={css.median} data-label={say.medianLine} style={{ bottom: `${medianY}%` }} />
+        <span className={css.median} style={{ bottom: `${medianY}%` }} />
         {points.map(({ run, x, y }) => (
           <span
             key={run.runId}
@@ -52,7 +52,7 @@ export function LatencyChart({ runs }: { runs: RunSummary[] }) {
   );
 }
 
-function Fact({ label, value, look }: { label: string; value: string; look?: 'err' | undefined }) {
+function Fact({ label, value, look }: { label: string; value: string; look?: 'err' | 'line' | undefined }) {
   return (
     <span className={css.fact} data-look={look}>
       {label} <strong>{value}</strong>
