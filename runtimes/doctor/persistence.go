@@ -49,7 +49,7 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 	go func() {
 		defer close(ended)
 		began := time.Now()
-		first.outcome, first.err = e.Runtime.Run(ctx, job(e, attacks.Source(e.Language, "mark"), input(map[string]any{"nap": nap, "seconds": 1})), host)
+		first.outcome, first.err = e.Runtime.Run(ctx, job(e, attacks.Source(e.Language, "mark"), input(map[string]any{"nap": nap, "seconds": 2})), host)
 		first.took = time.Since(began)
 	}()
 	host.await(ctx, "ready", ended)

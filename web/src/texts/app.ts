@@ -94,7 +94,8 @@ export const brand = {
 export const errorBoundary = {
   title: 'The page stopped',
   notLoaded: 'This page could not be loaded',
-  reloadIt: 'The server was updated or cannot be reached. Your edits are stored in this browser. Reload to go on.',
+  reloadIt:
+    'A part of the Studio could not be loaded, for example because the server was updated. Your edits are stored in this browser. Reload to go on.',
   allAgents: 'All agents',
   thePageStopped: 'Your edits are stored in this browser. Reload to go on. If it happens again, send the report below.',
   report: 'What happened',
@@ -172,7 +173,7 @@ export const workbench = {
   agents: 'Agents',
   code: 'Code',
   page: 'Page',
-  home: 'All agents',
+  home: 'Overview',
   output: 'Output',
   run: 'Run',
   configuration: 'Configuration',

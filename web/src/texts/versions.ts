@@ -68,7 +68,7 @@ export const redraftDialog = {
 export const savedDrafts = {
   title: 'Saved drafts',
   history: 'History of the draft',
-  about: 'The last 50 saves of the draft, and saves with a label. Each can become the draft again.',
+  about: 'The last 50 saves of the draft, and saves with a label. Open one to restore it.',
   listOf: (name: string) => `Saved drafts of ${name}`,
   theList: 'the saved drafts',
   notLoaded: (reason: string) => `The saved drafts could not be loaded. ${reason}`,

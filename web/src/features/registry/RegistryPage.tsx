@@ -1,4 +1,4 @@
-import { Copy as CopyIcon, Search, TriangleAlert, X } from 'lucide-react';
+import { Search, TriangleAlert, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
@@ -259,7 +259,6 @@ function Copy({ agent: { id, name, latestVersion } }: { agent: AgentSummary }) {
   if (!may('write')) return null;
   return (
     <Button aria-label={say.copy(name)} onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}>
-      <CopyIcon size={14} aria-hidden />
       {say.copyButton}
     </Button>
   );

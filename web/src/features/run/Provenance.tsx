@@ -114,9 +114,11 @@ function Mark({ finding: { state, why } }: { finding: Finding }) {
 }
 
 /**
- * Shows the start of a hash, which is enough for a comparison. The tooltip and the copy button contain the whole hash.
+ * Shows the start of a hash, which is enough for a comparison, and the random end of an ID. The tooltip and the copy
+ * button contain the whole value.
  */
 function short(value: string): string {
   const hash = /^(sha256:)?([0-9a-f]{64})$/.exec(value)?.[2];
-  return hash === undefined ? value : `${hash.slice(0, 12)}…`;
+  if (hash !== undefined) return `${hash.slice(0, 12)}…`;
+  return value.length > 16 ? `…${value.slice(-12)}` : value;
 }
