@@ -173,7 +173,7 @@ export const workbench = {
   agents: 'Agents',
   code: 'Code',
   page: 'Page',
-  home: 'Overview',
+  agentList: 'Agent list',
   output: 'Output',
   run: 'Run',
   configuration: 'Configuration',

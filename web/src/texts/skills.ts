@@ -10,11 +10,11 @@ export const skillsPage = {
   source: 'Source',
   actions: 'Actions',
   lead: 'A skill is an agent whose code is in a folder on this server. When a file in the folder changes, the server publishes a new version. Programs call a skill by its name.',
-  watched: (directory: ReactNode) => rich`Folder of the skills: ${directory}`,
+  watched: (directory: ReactNode) => rich`Skills folder: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   noneYet: 'No skills yet.',
-  makeAFolder: 'Make a folder with settings, schemas and a program, for example:',
+  makeAFolder: 'In a terminal on the server, make a folder with schemas, a program and settings, for example:',
   copyCommands: 'Copy',
   copyTheCommands: 'Copy the commands that make a skill',
   exampleCommands: 'Commands that make a skill',
@@ -28,9 +28,7 @@ cat > schema.json <<'END'
   "input": {
     "type": "object",
     "required": ["name"],
-    "properties": {
-      "name": {"type": "string"}
-    }
+    "properties": {"name": {"type": "string"}}
   },
   "output": {"type": "object"}
 }
@@ -47,7 +45,7 @@ handler: handler.greet
 END
 `,
   putItThere: (directory: ReactNode, command: ReactNode) =>
-    rich`A folder in ${directory} becomes a version at once and is listed here. Install a folder from elsewhere with ${command}.`,
+    rich`Atelier publishes each folder in ${directory} at once and lists it here. Install a folder from elsewhere with ${command}.`,
   callIt: 'Open it here like any other agent, or call it by its name:',
   copyTheFolder: 'Copy the path of the watched folder',
   broken: (n: number) =>
