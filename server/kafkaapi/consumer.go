@@ -111,9 +111,12 @@ func (c *consumer) poll(member, abort context.Context) {
 		c.changed.Broadcast()
 	})
 	defer stop()
+	var next time.Time
 	for member.Err() == nil {
-		c.awaitRoom(func() bool { return member.Err() != nil })
+		c.awaitPoll(cap(c.places), func() bool { return member.Err() != nil })
+		pause(member, time.Until(next))
 		fetches := c.client.PollRecords(member, pollRecords)
+		next = time.Now().Add(pollEvery)
 		if member.Err() != nil {
 			return
 		}

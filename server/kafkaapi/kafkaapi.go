@@ -44,7 +44,7 @@ type API struct {
 	schemas schemas
 	places  chan struct{}  // contains one element for each concurrent run
 	tools   sync.WaitGroup // sessions with running tools, including sessions of earlier memberships
-	side    *kgo.Client    // client for events about started tools, which are sent at once and outside of transactions
+	side    *kgo.Client    // client for events about started tools, which are sent outside of transactions
 
 	noting sync.Mutex
 	state  State
@@ -65,12 +65,13 @@ type State struct {
 
 const (
 	pollRecords   = 500
+	pollEvery     = 20 * time.Millisecond // Requests of one poll share transactions of the database.
 	retryEvery    = 2 * time.Second
 	pingEvery     = 5 * time.Second
 	pingWithin    = 10 * time.Second
 	metadataAge   = 500 * time.Millisecond // The age is short, so that new topics are found soon.
-	fetchBytes    = 24 << 20
-	deliverWithin = 30 * time.Second // After this time the transaction is aborted, and its requests are delivered again.
+	fetchBytes    = 1 << 20                // The broker sends a larger message too, as the only one.
+	deliverWithin = 30 * time.Second       // After this time the transaction is aborted, and its requests are delivered again.
 	keyFor        = 7 * 24 * time.Hour
 )
 
@@ -85,7 +86,7 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.side, err = kgo.NewClient(append(base, kgo.AllowAutoTopicCreation())...); err != nil {
+	if a.side, err = kgo.NewClient(append(base, kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(lingerFor))...); err != nil {
 		return nil, err
 	}
 	return a, nil

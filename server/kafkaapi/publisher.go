@@ -11,9 +11,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// publishEvery is the minimum interval between transactions. All results of an interval are published in the same
-// transaction.
-const publishEvery = 25 * time.Millisecond
+const (
+	// publishEvery is the minimum interval between transactions. All results of an interval are published in the same
+	// transaction. The interval grows by a millisecond for every waitingPerMs unanswered requests, up to publishSeldom:
+	// each transaction costs the broker as much as many records, and behind a long queue the interval is a small part of
+	// a request's time.
+	publishEvery  = 25 * time.Millisecond
+	publishSeldom = 200 * time.Millisecond
+	waitingPerMs  = 4
+	// lingerFor is the time for which a producer collects records. Results do not wait for it, because they are flushed.
+	lingerFor = 50 * time.Millisecond
+)
 
 // publishing is the goroutine that publishes results and commits the offsets of their requests.
 type publishing struct {
@@ -73,9 +81,15 @@ func (p *publishing) loop() {
 		case !more:
 			return
 		default:
-			pause(p.ctx, publishEvery-time.Since(began))
+			pause(p.ctx, p.interval()-time.Since(began))
 		}
 	}
+}
+
+// interval returns the time from the start of the last transaction to the start of the next one.
+func (p *publishing) interval() time.Duration {
+	waiting, _ := p.load()
+	return min(publishEvery+time.Duration(waiting/waitingPerMs)*time.Millisecond, publishSeldom)
 }
 
 // publishNext publishes the next results in one transaction. After the last results it returns false.
@@ -167,7 +181,7 @@ func (p *publishing) transact(r round) error {
 		p.close()
 		return err
 	}
-	err := p.producer.ProduceSync(ctx, r.answers()...).FirstErr()
+	err := p.produce(ctx, r.answers())
 	if err == nil {
 		err = p.commitOffsets(ctx, r)
 	}
@@ -183,6 +197,15 @@ func (p *publishing) transact(r round) error {
 	return err
 }
 
+// produce sends records. The producer collects them, so that Flush sends them in as few requests as possible.
+func (p *publishing) produce(ctx context.Context, records []*kgo.Record) error {
+	failed := kgo.AbortingFirstErrPromise(p.producer)
+	for _, r := range records {
+		p.producer.Produce(ctx, r, failed.Promise())
+	}
+	return errors.Join(p.producer.Flush(ctx), failed.Err())
+}
+
 // open connects a producer if there is none. Initializing the producer ends the last transaction of this server.
 // Afterwards the committed offsets show which results were published.
 func (p *publishing) open() error {
@@ -193,7 +216,7 @@ func (p *publishing) open() error {
 	if err != nil {
 		return err
 	}
-	producer, err := kgo.NewClient(append(base, kgo.TransactionalID(p.Kafka.Group+"-"+p.Instance), kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(0))...)
+	producer, err := kgo.NewClient(append(base, kgo.TransactionalID(p.Kafka.Group+"-"+p.Instance), kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(lingerFor))...)
 	if err != nil {
 		return err
 	}

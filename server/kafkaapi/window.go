@@ -11,7 +11,7 @@ import (
 const (
 	// pauseRecords and pauseBytes limit the unanswered requests of a partition. If a limit is reached, the partition is
 	// paused. When the partition has only half of the limit left, it is resumed.
-	pauseRecords = 500
+	pauseRecords = 8_000
 	pauseBytes   = 16 << 20
 	// allBytes limits the memory for unanswered requests of all partitions and their results. If the limit is reached, no
 	// requests are polled. No tool starts then either, as long as there are results to publish.
@@ -175,6 +175,18 @@ func (w *window) settled(item *work) {
 
 // sizeOf returns the approximate size in bytes of a record in memory.
 func sizeOf(r *kgo.Record) int64 { return int64(len(r.Value)+len(r.Key)) + 512 }
+
+// awaitPoll waits until further requests are needed. They are not needed if pauseRecords requests are unanswered, and if
+// these have enough sessions to keep all places busy. It also waits for memory, like awaitRoom. Waiting is cheaper than
+// pausing, because the Kafka client forgets the fetched requests of a paused partition and fetches them again.
+func (w *window) awaitPoll(places int, done func() bool) {
+	w.mu.Lock()
+	for w.records >= pauseRecords && len(w.sessions) >= places && !done() {
+		w.changed.Wait()
+	}
+	w.mu.Unlock()
+	w.awaitRoom(done)
+}
 
 // awaitRoom waits while requests and results use allBytes or more. It returns early when done returns true. Code that
 // makes done return true must signal changed.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -92,6 +93,36 @@ func TestWindow_FullPartition_Paused(t *testing.T) {
 			t.Errorf("%s: %d requests with %d bytes and %d paused partitions are left", name, requests, w.bytes, paused)
 		}
 	}
+}
+
+// While many requests of many sessions are unanswered, no requests are polled. If they have too few sessions to keep all
+// places busy, requests are polled.
+func TestWindow_ManyRequests_NoPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWindow()
+		w.assign(1, 0, "")
+		for offset := range pauseRecords {
+			w.add(received(int64(offset), fmt.Sprint(offset%10), 1))
+		}
+		never := func() bool { return false }
+		w.awaitPoll(11, never)
+		polled := false
+		go func() {
+			w.awaitPoll(10, never)
+			polled = true
+		}()
+		synctest.Wait()
+		if polled {
+			t.Error("requests were polled although enough of them wait")
+		}
+		w.end(w.begin("0"), nil, true)
+		publishAll(w)
+		synctest.Wait()
+		if !polled {
+			t.Error("no requests were polled after one was answered")
+		}
+	})
 }
 
 // Releasing a partition waits for its running tool and the commit of the result, and starts no further tool. If the
