@@ -293,7 +293,7 @@ describe('A47 in both themes', () => {
     }
   });
 
-  test.each(['Agents', 'Code', 'Run', 'Configuration'])('a phone with the pane %s', async (pane) => {
+  test.each(['Agent list', 'Code', 'Run', 'Configuration'])('a phone with the pane %s', async (pane) => {
     const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 844 });
     try {
       await new Studio(session.page).openAgent('old');

@@ -195,7 +195,7 @@ test('on a phone a row of the history opens its run and has a menu, and each pan
   const studio = new Studio(page);
   await studio.openAgent(long);
   const panes = page.getByRole('navigation', { name: 'Panes' });
-  for (const pane of ['Agents', 'Run', 'Configuration', 'Code', 'Run']) {
+  for (const pane of ['Agent list', 'Run', 'Configuration', 'Code', 'Run']) {
     await panes.getByRole('button', { name: pane }).click();
     await page.getByRole('main').waitFor();
     expect(await page.getByRole('main').count(), pane).toBe(1);

@@ -156,7 +156,7 @@ test('a file renamed on a phone keeps its tab in the second editor', async () =>
   await openBeside('util.ts');
   await page.setViewportSize({ width: 390, height: 844 });
   await side('Second').waitFor({ state: 'detached' });
-  await page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: 'Agents' }).click();
+  await page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: 'Agent list' }).click();
   await row('util.ts').press('F2');
   const field = page.getByRole('textbox', { name: 'New path of lib/util.ts' });
   await field.fill('lib/tools.ts');

@@ -23,7 +23,7 @@ export function Workbench({ bar, left, main, bottom, right, status }: Props) {
   const editor = bottom !== undefined;
   const title = usePageTitle();
   const panes: { pane: Pane; label: string }[] = [
-    { pane: 'files', label: !editor && title === say.agents ? say.agentList : say.agents },
+    { pane: 'files', label: say.agentList },
     { pane: 'code', label: editor ? say.code : title || say.page },
     ...(!editor ? [] : [{ pane: 'output' as const, label: say.run }]),
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),

@@ -170,7 +170,6 @@ export const tokenForm = {
 };
 
 export const workbench = {
-  agents: 'Agents',
   code: 'Code',
   page: 'Page',
   agentList: 'Agent list',

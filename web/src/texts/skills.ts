@@ -14,9 +14,9 @@ export const skillsPage = {
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   noneYet: 'No skills yet.',
-  makeAFolder: 'In a terminal on the server, make a folder with schemas, a program and settings, for example:',
-  copyCommands: 'Copy',
+  makeAFolder: 'In a terminal on the server, make a folder with these files:',
   copyTheCommands: 'Copy the commands that make a skill',
+  copyTheCall: 'Copy the call of a skill',
   exampleCommands: 'Commands that make a skill',
   exampleCall: 'POST /skills/execute\n{"skill": "greet",\n "args": {"name": "Ada"}}',
   /** Commands for a shell that write a whole skill into the watched folder. */
@@ -28,14 +28,16 @@ cat > schema.json <<'END'
   "input": {
     "type": "object",
     "required": ["name"],
-    "properties": {"name": {"type": "string"}}
+    "properties": {
+      "name": {"type": "string"}
+    }
   },
   "output": {"type": "object"}
 }
 END
 cat > handler.py <<'END'
 def greet(name):
-    return {"text": "Hello, " + name}
+    return {"text": "Hi " + name}
 END
 cat > skill.yaml <<'END'
 name: greet
@@ -46,7 +48,7 @@ END
 `,
   putItThere: (directory: ReactNode, command: ReactNode) =>
     rich`Atelier publishes each folder in ${directory} at once and lists it here. Install a folder from elsewhere with ${command}.`,
-  callIt: 'Open it here like any other agent, or call it by its name:',
+  callIt: 'Open the skill here like any other agent, or call it by its name:',
   copyTheFolder: 'Copy the path of the watched folder',
   broken: (n: number) =>
     `${plural(n, { one: 'folder is', other: 'folders are' })} broken. The version installed before still runs.`,

@@ -57,22 +57,21 @@ function Skills() {
       {found.isSuccess && items.length === 0 && (
         <Steps title={say.noneYet}>
           <>
+            {say.makeAFolder}
             <div className={css.example}>
-              {say.makeAFolder}
-              <CopyButton
-                text={say.example(found.data.directory)}
-                label={say.copyTheCommands}
-                wording={say.copyCommands}
-              />
+              <pre role="region" aria-label={say.exampleCommands}>
+                {say.example(found.data.directory)}
+              </pre>
+              <CopyButton text={say.example(found.data.directory)} label={say.copyTheCommands} />
             </div>
-            <pre role="region" aria-label={say.exampleCommands}>
-              {say.example(found.data.directory)}
-            </pre>
           </>
           <>{say.putItThere(<code>{found.data.directory}</code>, <code>atelier skills install DIR</code>)}</>
           <>
             {say.callIt}
-            <pre>{say.exampleCall}</pre>
+            <div className={css.example}>
+              <pre>{say.exampleCall}</pre>
+              <CopyButton text={say.exampleCall} label={say.copyTheCall} />
+            </div>
           </>
         </Steps>
       )}
