@@ -113,8 +113,8 @@ func (c *consumer) poll(member, abort context.Context) {
 	defer stop()
 	var next time.Time
 	for member.Err() == nil {
-		c.awaitPoll(cap(c.places), func() bool { return member.Err() != nil })
 		pause(member, time.Until(next))
+		c.awaitPoll(cap(c.places), func() bool { return member.Err() != nil })
 		fetches := c.client.PollRecords(member, pollRecords)
 		next = time.Now().Add(pollEvery)
 		if member.Err() != nil {

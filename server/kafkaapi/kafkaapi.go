@@ -65,12 +65,12 @@ type State struct {
 
 const (
 	pollRecords   = 500
-	pollEvery     = 20 * time.Millisecond // Requests of one poll share transactions of the database.
+	pollEvery     = 20 * time.Millisecond // Minimum time between polls, so that more requests share a transaction of the database.
 	retryEvery    = 2 * time.Second
 	pingEvery     = 5 * time.Second
 	pingWithin    = 10 * time.Second
 	metadataAge   = 500 * time.Millisecond // The age is short, so that new topics are found soon.
-	fetchBytes    = 1 << 20                // The broker sends a larger message too, as the only one.
+	fetchBytes    = 1 << 20                // Limit for one partition in one fetch. The broker exceeds it with one batch, so that larger messages arrive too.
 	deliverWithin = 30 * time.Second       // After this time the transaction is aborted, and its requests are delivered again.
 	keyFor        = 7 * 24 * time.Hour
 )
@@ -86,7 +86,7 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.side, err = kgo.NewClient(append(base, kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(lingerFor))...); err != nil {
+	if a.side, err = kgo.NewClient(append(base, kgo.AllowAutoTopicCreation())...); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -169,7 +169,7 @@ func withoutAddresses(err error) string {
 // Run consumes requests until ctx ends. It reconnects as often as necessary. When ctx has ended, it waits for running
 // tools until abort ends, and commits their results.
 func (a *API) Run(ctx, abort context.Context) {
-	defer a.side.Close()
+	defer a.closeSide()
 	defer a.tools.Wait()
 	for ctx.Err() == nil {
 		if err := a.session(ctx, abort); err != nil {
@@ -186,6 +186,16 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// closeSide sends the events about started tools that wait, and closes their client.
+func (a *API) closeSide() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := a.side.Flush(ctx); err != nil {
+		a.Log.LogAttrs(ctx, slog.LevelDebug, "Kafka: events about started tools are lost", slog.Any("error", err))
+	}
+	a.side.Close()
 }
 
 // ping returns an error if no broker answers.

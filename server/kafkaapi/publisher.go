@@ -13,13 +13,13 @@ import (
 
 const (
 	// publishEvery is the minimum interval between transactions. All results of an interval are published in the same
-	// transaction. The interval grows by a millisecond for every waitingPerMs unanswered requests, up to publishSeldom:
-	// each transaction costs the broker as much as many records, and behind a long queue the interval is a small part of
-	// a request's time.
+	// transaction. The interval grows by a millisecond for every waitingPerMs unanswered requests, up to publishSeldom,
+	// because each transaction costs the broker as much as many records, and most requests of a long queue wait longer.
 	publishEvery  = 25 * time.Millisecond
 	publishSeldom = 200 * time.Millisecond
 	waitingPerMs  = 4
-	// lingerFor is the time for which a producer collects records. Results do not wait for it, because they are flushed.
+	// lingerFor is the time for which the producer of results collects records. It is longer than it takes to add the
+	// records of a transaction, which are then flushed.
 	lingerFor = 50 * time.Millisecond
 )
 
@@ -68,7 +68,7 @@ func (p *publishing) loop() {
 	}()
 	for {
 		began := time.Now()
-		more, err := p.publishNext()
+		last, more, err := p.publishNext()
 		switch {
 		case err != nil:
 			p.unsure = true
@@ -81,36 +81,41 @@ func (p *publishing) loop() {
 		case !more:
 			return
 		default:
-			pause(p.ctx, p.interval()-time.Since(began))
+			pause(p.ctx, p.interval(last)-time.Since(began))
 		}
 	}
 }
 
-// interval returns the time from the start of the last transaction to the start of the next one.
-func (p *publishing) interval() time.Duration {
-	waiting, _ := p.load()
-	return min(publishEvery+time.Duration(waiting/waitingPerMs)*time.Millisecond, publishSeldom)
+// interval returns the time from the start of the last transaction to the start of the next one. It is publishEvery if
+// more results are left than the last transaction could take, if tools wait for memory, or if the goroutine ends.
+func (p *publishing) interval(last commit) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last.cut || p.bytes >= allBytes || p.draining {
+		return publishEvery
+	}
+	return min(publishEvery+time.Duration(p.records/waitingPerMs)*time.Millisecond, publishSeldom)
 }
 
-// publishNext publishes the next results in one transaction. After the last results it returns false.
-func (p *publishing) publishNext() (bool, error) {
+// publishNext publishes the next results in one transaction, and returns them. After the last results it returns false.
+func (p *publishing) publishNext() (last commit, more bool, err error) {
 	if err := p.open(); err != nil {
-		return true, err
+		return commit{}, true, err
 	}
 	if p.unsure {
 		p.recovered()
 	}
 	next, ok := p.wait()
 	if !ok {
-		return false, nil
+		return commit{}, false, nil
 	}
 	if err := p.transact(next); err != nil {
-		return true, err
+		return commit{}, true, err
 	}
 	p.published(next.commit)
 	p.rebalanceLoad()
 	p.count(next.commit)
-	return true, nil
+	return next.commit, true, nil
 }
 
 // recovered resets the failure state if no results are left to publish. This can happen if an earlier transaction was
@@ -197,13 +202,17 @@ func (p *publishing) transact(r round) error {
 	return err
 }
 
-// produce sends records. The producer collects them, so that Flush sends them in as few requests as possible.
+// produce sends records, in few requests because the producer collects them. If it returns an error, records may still
+// be on their way: the transaction must be aborted.
 func (p *publishing) produce(ctx context.Context, records []*kgo.Record) error {
 	failed := kgo.AbortingFirstErrPromise(p.producer)
 	for _, r := range records {
 		p.producer.Produce(ctx, r, failed.Promise())
 	}
-	return errors.Join(p.producer.Flush(ctx), failed.Err())
+	if err := p.producer.Flush(ctx); err != nil {
+		return err // A broker that does not answer must not block this server longer than ctx.
+	}
+	return failed.Err()
 }
 
 // open connects a producer if there is none. Initializing the producer ends the last transaction of this server.
@@ -234,6 +243,7 @@ func (p *publishing) open() error {
 	for id, at := range positions {
 		p.settle(id, at.offset, at.metadata)
 	}
+	p.rebalanceLoad()
 	p.producer = producer
 	return nil
 }

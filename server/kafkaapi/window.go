@@ -9,10 +9,14 @@ import (
 )
 
 const (
-	// pauseRecords and pauseBytes limit the unanswered requests of a partition. If a limit is reached, the partition is
-	// paused. When the partition has only half of the limit left, it is resumed.
-	pauseRecords = 8_000
-	pauseBytes   = 16 << 20
+	// waitRecords is the number of unanswered requests of all partitions from which no requests are polled, if their
+	// sessions keep all places busy.
+	waitRecords = 4_000
+	// pauseBytes limits the unanswered requests of a partition. If the limit is reached, the partition is paused. When the
+	// partition has only half of the limit left, it is resumed.
+	pauseBytes = 16 << 20
+	// requestBytes is the approximate memory of a polled request in addition to its record: parsed fields and goroutine.
+	requestBytes = 2 << 10
 	// allBytes limits the memory for unanswered requests of all partitions and their results. If the limit is reached, no
 	// requests are polled. No tool starts then either, as long as there are results to publish.
 	allBytes = 64 << 20
@@ -136,7 +140,7 @@ func (w *window) add(d delivery) (taken, first bool) {
 	if p == nil || p.closing || d.record.Offset < p.next {
 		return false, false
 	}
-	item := &work{delivery: d, partition: p, bytes: sizeOf(d.record)}
+	item := &work{delivery: d, partition: p, bytes: sizeOf(d.record) + requestBytes}
 	p.next = d.record.Offset + 1
 	p.items = append(p.items, item)
 	if p.marked.has(d.record.Offset) {
@@ -176,12 +180,12 @@ func (w *window) settled(item *work) {
 // sizeOf returns the approximate size in bytes of a record in memory.
 func sizeOf(r *kgo.Record) int64 { return int64(len(r.Value)+len(r.Key)) + 512 }
 
-// awaitPoll waits until further requests are needed. They are not needed if pauseRecords requests are unanswered, and if
-// these have enough sessions to keep all places busy. It also waits for memory, like awaitRoom. Waiting is cheaper than
-// pausing, because the Kafka client forgets the fetched requests of a paused partition and fetches them again.
+// awaitPoll waits until further requests are needed. They are not needed if waitRecords requests are unanswered, and if
+// these have at least as many sessions as there are places. It also waits for memory, like awaitRoom. Partitions are
+// paused only later, because the Kafka client forgets the fetched requests of a paused partition and fetches them again.
 func (w *window) awaitPoll(places int, done func() bool) {
 	w.mu.Lock()
-	for w.records >= pauseRecords && len(w.sessions) >= places && !done() {
+	for w.records >= waitRecords && len(w.sessions) >= places && !done() {
 		w.changed.Wait()
 	}
 	w.mu.Unlock()
@@ -306,6 +310,7 @@ func (w *window) release(ids []int32, lost bool, expired func() bool) {
 type commit struct {
 	items   []*work
 	offsets map[int32]position
+	cut     bool // whether results were left for the next transaction
 }
 
 // position is an offset to commit. Its metadata marks those later offsets that are already answered.
@@ -330,11 +335,12 @@ func (w *window) collect() commit {
 	c := commit{offsets: map[int32]position{}}
 	var bytes int64
 	for _, p := range w.partitions {
-		if c.full(bytes) {
-			break
-		}
 		if !p.unpublished() {
 			continue
+		}
+		if c.full(bytes) {
+			c.cut = true
+			break
 		}
 		at := position{offset: p.next}
 		beyond := marks{base: p.next}
@@ -342,6 +348,7 @@ func (w *window) collect() commit {
 		open := false
 		for _, item := range p.items {
 			offset := item.record.Offset
+			c.cut = c.cut || item.ended && !item.published && c.full(bytes)
 			if !item.ended || offset-first >= markedOffsets || !item.published && c.full(bytes) {
 				if !open {
 					open, at.offset, beyond.base = true, offset, offset
@@ -390,9 +397,9 @@ func (p *partition) shorten() {
 }
 
 // full reports whether a partition has reached the given part of one of its limits (2 means half). The limits are the
-// unanswered requests, their bytes, and the number of offsets that can be marked after the oldest request.
+// bytes of its unanswered requests, and the number of offsets that can be marked after the oldest request.
 func (p *partition) full(part int) bool {
-	if p.open >= pauseRecords/part || p.bytes >= int64(pauseBytes/part) {
+	if p.bytes >= int64(pauseBytes/part) {
 		return true
 	}
 	return len(p.items) > 0 && p.next-p.items[0].record.Offset >= int64(markedOffsets/part)

@@ -69,7 +69,7 @@ func publishAll(w *window) {
 // them are answered.
 func TestWindow_FullPartition_Paused(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseRecords, 1}, "large": {17, 1 << 20}} {
+	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseBytes/(requestBytes+513) + 1, 1}, "large": {17, 1 << 20}} {
 		w := newWindow()
 		w.assign(1, 0, "")
 		for offset := range tt.count {
@@ -102,7 +102,7 @@ func TestWindow_ManyRequests_NoPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
 		w.assign(1, 0, "")
-		for offset := range pauseRecords {
+		for offset := range waitRecords {
 			w.add(received(int64(offset), fmt.Sprint(offset%10), 1))
 		}
 		never := func() bool { return false }
@@ -212,6 +212,9 @@ func TestWindow_LargeResults_SeveralTransactions(t *testing.T) {
 			t.Fatalf("transaction %d has %d results with %d bytes", rounds, len(c.items), bytes)
 		}
 		published += int64(len(c.items))
+		if c.cut != (published < count) {
+			t.Errorf("after %d of %d results, cut is %t", published, count, c.cut)
+		}
 		at := c.offsets[1]
 		if at.offset != published || at.metadata != "" {
 			t.Errorf("after %d results the offset is %d with marks %q", published, at.offset, at.metadata)
