@@ -28,6 +28,10 @@ const (
 	// maxWait.
 	enough  = 16
 	maxWait = time.Millisecond
+	// deep is the number of waiting writes for each further transaction at the same time, up to writers. With fewer
+	// waiting writes one transaction after the other is faster: concurrent transactions of all servers wait for each
+	// other, because runs of one agent or workspace change the same rows of usage.
+	deep = 64
 )
 
 // committer combines the commits of runs and of reserved idempotency keys into shared transactions. Callers that arrive
@@ -92,7 +96,7 @@ func (c *committer) commit(w *write) error {
 		return fault.New(fault.ShuttingDown, "The server is shutting down.")
 	}
 	w.turn = make(chan turn, 1)
-	if c.busy == c.writers || c.missed > 0 {
+	if c.busy >= c.allowed() || c.missed > 0 {
 		c.queue = append(c.queue, w)
 		if len(c.queue) == c.missed {
 			select {
@@ -115,6 +119,9 @@ func (c *committer) commit(w *write) error {
 	c.settle(writes)
 	return (<-w.turn).err
 }
+
+// allowed returns the number of transactions that may run at the same time.
+func (c *committer) allowed() int { return min(c.writers, 1+len(c.queue)/deep) }
 
 // awaitBatch waits for callers that shared the last transaction or arrived during it. It unlocks mu while it waits.
 func (c *committer) awaitBatch() {
@@ -159,11 +166,12 @@ func (c *committer) gather(first *write) []*write {
 }
 
 // pass lets the first waiting caller commit. It does nothing if a committing caller waits in awaitBatch, because that
-// caller commits the waiting writes.
+// caller commits the waiting writes. It also does nothing if enough other callers commit, because the last of them
+// passes on.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.queue) == 0 || c.missed > 0 {
+	if len(c.queue) == 0 || c.missed > 0 || c.busy > c.allowed() {
 		c.busy--
 		c.idle.Broadcast()
 		return
@@ -424,10 +432,10 @@ func (b *batch) countUses() error {
 		}
 	}
 	slices.SortFunc(uses, func(x, y use) int { return strings.Compare(x.agentID, y.agentID) })
+	rows := make([][]any, 0, len(uses))
 	for _, u := range uses {
-		if _, err := b.exec(addUse, u.agentID, u.workspace, u.count, u.last); err != nil {
-			return err
-		}
+		rows = append(rows, []any{u.agentID, u.workspace, u.count, u.last})
 	}
-	return nil
+	_, err := b.insert(addUse, usageChunks[:], rows)
+	return err
 }

@@ -183,6 +183,49 @@ func TestBatchCommitsTogether(t *testing.T) {
 	})
 }
 
+// TestConcurrentTransactions checks that few writes wait for the running transaction, and that many start another one
+// on PostgreSQL.
+func TestConcurrentTransactions(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[storetest.Dialect]int64{storetest.SQLite: 1, storetest.Postgres: 2} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, d)
+			entered, release := s.Hold()
+			var group sync.WaitGroup
+			finish := func(times int) {
+				for range times {
+					group.Go(func() {
+						if err := s.FinishRun(t.Context(), finished(), nil); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+			finish(1)
+			for entered.Load() < 1 {
+				runtime.Gosched()
+			}
+			finish(store.Deep)
+			for s.Waiting() < store.Deep {
+				runtime.Gosched()
+			}
+			if got := entered.Load(); got != 1 {
+				t.Errorf("%d writes waited for %d transactions", store.Deep, got)
+			}
+			finish(1)
+			for entered.Load() < want || want == 1 && s.Waiting() <= store.Deep {
+				runtime.Gosched()
+			}
+			release()
+			group.Wait()
+			if got := entered.Load(); want == 1 && got != 2 { // the second has all that waited
+				t.Errorf("%d transactions", got)
+			}
+		})
+	}
+}
+
 // TestPanicOfALeaderIsAnswered checks that all callers of a transaction that panics get an error, and that the next
 // transaction commits.
 func TestPanicOfALeaderIsAnswered(t *testing.T) {

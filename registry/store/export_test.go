@@ -75,6 +75,26 @@ func (c counting) transact(ctx context.Context, apply func(exec) error) error {
 	return c.ledger.transact(ctx, apply)
 }
 
+// Hold stops transactions of runs before they begin until release is called. entered counts the transactions that it
+// has stopped.
+func (s *Store) Hold() (entered *atomic.Int64, release func()) {
+	h := held{ledger: s.runs.ledger, n: new(atomic.Int64), released: make(chan struct{})}
+	s.runs.ledger = h
+	return h.n, func() { close(h.released) }
+}
+
+type held struct {
+	ledger
+	n        *atomic.Int64
+	released chan struct{}
+}
+
+func (h held) transact(ctx context.Context, apply func(exec) error) error {
+	h.n.Add(1)
+	<-h.released
+	return h.ledger.transact(ctx, apply)
+}
+
 type panicking struct{}
 
 func (panicking) transact(context.Context, func(exec) error) error { panic("on purpose") }
@@ -98,6 +118,9 @@ func (s *Store) Exclusively(ctx context.Context, do func() error) error {
 	}
 	return errors.Join(do(), tx.Rollback())
 }
+
+// Deep is the number of waiting writes from which another transaction may run at the same time.
+const Deep = deep
 
 // Waiting returns how many writes of runs wait for the committing caller.
 func (s *Store) Waiting() int {

@@ -178,26 +178,25 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	if err != nil {
 		return 0, wrap("interrupt runs", err)
 	}
-	var n int64
+	var n int
 	err = s.change(ctx, "interrupt runs", func(ctx context.Context, tx bun.Tx) error {
-		if err := countInterrupted(ctx, tx, at); err != nil {
-			return err
-		}
-		result, err := tx.NewUpdate().Model((*runRow)(nil)).
+		var workspaces []string // of each interrupted run, or "" if its program never started
+		err := tx.NewUpdate().Model((*runRow)(nil)).
 			Set("status = ?", string(registry.StatusInterrupted)).
 			Set("error_type = ?", string(runtimes.Interrupted)).
 			Set("error = ?", reason).
 			Set("finished_at = ?", instant(at)).
 			Set("server_id = ''").Set("epoch = 0").Set("result_seq = ?", int64(registry.LastSeq)).
 			Where(interruptible).
-			Exec(ctx)
-		if err != nil {
+			Returning("CASE WHEN started_at IS NOT NULL THEN workspace_id ELSE '' END").
+			Scan(ctx, &workspaces)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		n, err = result.RowsAffected()
-		return err
+		n = len(workspaces)
+		return countInterrupted(ctx, tx, workspaces, at)
 	})
-	return int(n), err
+	return n, err
 }
 
 // interruptible is the SQL condition for unfinished runs of servers that have ended, except for runs with a job at

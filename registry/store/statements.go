@@ -63,7 +63,7 @@ const (
 	findEnded   = "find ended run"
 	findOwn     = "find own run"
 	markKey     = "mark key"
-	addUse      = "add use"
+	addUse      = "add use "   // the number of rows follows
 	addUsage    = "add usage " // the number of rows follows
 )
 
@@ -89,9 +89,6 @@ func texts(d dialect) map[string]string {
 		markKey: "UPDATE idempotency_keys SET made_kind = " + d.place(1) + ", made_id = " + d.place(2) + " WHERE owner = " + d.place(3) +
 			" AND key = " + d.place(4) + " AND server_id = " + d.place(5) + " AND epoch = " + d.place(6) + " AND status = 0",
 		findOwn: own + " AND status IN (" + unfinished + ")",
-		addUse: insert(d, "agent_usage", useColumns, 1) +
-			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
-			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",
 	}
 	for _, n := range runChunks {
 		text[putRuns+strconv.Itoa(n)] = insert(d, "runs", runColumns, n) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
@@ -105,6 +102,9 @@ func texts(d dialect) map[string]string {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
 	}
 	for _, n := range usageChunks {
+		text[addUse+strconv.Itoa(n)] = insert(d, "agent_usage", useColumns, n) +
+			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
+			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END"
 		text[addUsage+strconv.Itoa(n)] = insert(d, "usage", usageColumns, n) + " ON CONFLICT (workspace_id, month, meter) DO UPDATE SET amount = usage.amount + excluded.amount"
 	}
 	return text

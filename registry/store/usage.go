@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -93,13 +94,23 @@ func (s *Store) Usage(ctx context.Context, workspace string, first, last registr
 	return uses, nil
 }
 
-// countInterrupted adds the started runs that InterruptRuns is about to end to the meter of runs. It adds nothing to
-// other meters, because the other usage of these runs is unknown.
-func countInterrupted(ctx context.Context, tx bun.Tx, at time.Time) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO usage AS u (workspace_id, month, meter, amount) "+
-		"SELECT r.workspace_id, ?, ?, count(*) FROM runs AS r WHERE r.started_at IS NOT NULL AND "+interruptible+" GROUP BY r.workspace_id ORDER BY r.workspace_id "+
-		"ON CONFLICT (workspace_id, month, meter) DO UPDATE SET amount = u.amount + excluded.amount", string(registry.MonthOf(at)), string(registry.RunsMeter))
-	return err
+// countInterrupted adds runs that the same transaction has interrupted to the meter of runs, given their workspaces. An
+// empty workspace stands for a run whose program never started. It adds nothing to other meters, because the
+// other usage of these runs is unknown. It must not count the runs before they are interrupted: several servers
+// interrupt the runs of another one at once, and each would count them.
+func countInterrupted(ctx context.Context, tx bun.Tx, workspaces []string, at time.Time) error {
+	runs := map[string]float64{}
+	for _, w := range workspaces {
+		if w != "" {
+			runs[w]++
+		}
+	}
+	for _, workspace := range slices.Sorted(maps.Keys(runs)) { // other transactions lock the rows in this order too
+		if err := addUsageIn(ctx, tx, workspace, registry.Use{Month: registry.MonthOf(at), Meter: registry.RunsMeter, Amount: runs[workspace]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type usageRow struct {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,6 +101,36 @@ func TestUsage_ServerEnded_StartedRunsCounted(t *testing.T) {
 	})
 }
 
+// TestUsage_ServersInterruptAtOnce_CountedOnce interrupts runs several times at once, as servers do when the lease of
+// another one has expired.
+func TestUsage_ServersInterruptAtOnce_CountedOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const runs = 20
+		for range runs {
+			run := queued()
+			run.Status, run.StartedAt = registry.Running, &start
+			begin(t, s, run)
+		}
+		var interrupted atomic.Int64
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				n, err := s.InterruptRuns(t.Context(), start)
+				if err != nil {
+					t.Error(err)
+				}
+				interrupted.Add(int64(n))
+			})
+		}
+		group.Wait()
+		if got := interrupted.Load(); got != runs {
+			t.Errorf("%d of %d runs were interrupted", got, runs)
+		}
+		wantUse(t, s, ws, map[registry.Meter]float64{registry.RunsMeter: runs})
+	})
+}
+
 func TestUsage_AddedAndMeasured(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -133,7 +164,7 @@ func TestUsage_CostOfARun(t *testing.T) {
 		run.TokensUsed, run.Metrics.RemoteMs, run.Metrics.GPUMs, run.Metrics.RemoteCost, run.Metrics.EgressBytes = 0, 0, 0, 0, 0
 		finish(t, s, run, events(1, 1)...)
 		finish(t, s, finished(), events(1, 1)...)
-		want := map[string]int{"put runs 1": 2, "add events 1": 2, "add use": 2, "add usage 2": 1, "add usage 6": 1}
+		want := map[string]int{"put runs 1": 2, "add events 1": 2, "add use 1": 2, "add usage 2": 1, "add usage 6": 1}
 		if !maps.Equal(statements, want) || transactions.Load() != 2 {
 			t.Errorf("%v in %d transactions, want %v", statements, transactions.Load(), want)
 		}
