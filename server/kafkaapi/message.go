@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -49,7 +50,7 @@ const (
 const requestSchema = `{
 	"type": "object",
 	"properties": {
-		"event_id": {"type": "string", "minLength": 1, "maxLength": 150, "pattern": "^\\P{Cc}*$"},
+		"event_id": {"type": "string", "minLength": 1, "maxLength": 150},
 		"session_id": {"type": "string", "minLength": 1, "maxLength": 500},
 		"persona_id": {"type": ["string", "null"]},
 		"tool_name": {"type": "string", "minLength": 1, "maxLength": 300},
@@ -99,10 +100,13 @@ func (s schemas) parse(text []byte) (request, error) {
 			_ = json.Unmarshal(fields[name], to)
 		}
 		_ = json.Unmarshal(fields["metadata"], &r.Metadata)
-		return r, &fault.Error{Code: fault.InvalidInput, Message: "The request is not valid: " + listed(details), Details: details}
+		return r, invalid(details...)
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, err
+	}
+	if strings.ContainsFunc(r.EventID, unicode.IsControl) {
+		return r, invalid(fault.Detail{Pointer: "/event_id", Message: "must not contain control characters."})
 	}
 	if given, ok := r.Metadata["hints"]; ok {
 		if _, err := routing.ParseHints(encode(given), "/metadata/hints"); err != nil {
@@ -110,6 +114,11 @@ func (s schemas) parse(text []byte) (request, error) {
 		}
 	}
 	return r, nil
+}
+
+// invalid returns the error for a request with the given details.
+func invalid(details ...fault.Detail) error {
+	return &fault.Error{Code: fault.InvalidInput, Message: "The request is not valid: " + listed(details), Details: details}
 }
 
 // listed joins details into one sentence.

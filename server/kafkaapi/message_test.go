@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		"unknown hint":   {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"speed":1}}}`, "metadata/hints must not contain \"speed\"", true},
 		"hint of 0":      {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":{"expectedMs":0}}}`, "metadata/hints/expectedMs must be between", true},
 		"hints list":     {`{"event_id":"e","session_id":"s","tool_name":"t","args":{},"metadata":{"hints":[]}}`, "metadata/hints", true},
-		"control in ID":  {`{"event_id":"a\u0007","session_id":"s","tool_name":"t","args":{},"metadata":{}}`, "event_id", true},
+		"control in ID":  {`{"event_id":"a\u0007","session_id":"s","tool_name":"t","args":{},"metadata":{}}`, "event_id must not contain control characters", true},
 		"no JSON":        {`{`, "not valid", false},
 		"a number":       {`7`, "not valid", false},
 	} {

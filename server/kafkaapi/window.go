@@ -348,8 +348,9 @@ func (w *window) collect() commit {
 		open := false
 		for _, item := range p.items {
 			offset := item.record.Offset
-			c.cut = c.cut || item.ended && !item.published && c.full(bytes)
-			if !item.ended || offset-first >= markedOffsets || !item.published && c.full(bytes) {
+			full := !item.published && c.full(bytes)
+			c.cut = c.cut || item.ended && full
+			if !item.ended || offset-first >= markedOffsets || full {
 				if !open {
 					open, at.offset, beyond.base = true, offset, offset
 				}
