@@ -412,8 +412,11 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	t.Logf("%d tests pass as user 65534", strings.Count(string(text), "--- PASS"))
 	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, "reduced") {
-			t.Log(strings.TrimSpace(line))
+		switch line = strings.TrimSpace(line); {
+		case strings.Contains(line, "--- FAIL"): // again at the end, because the output is long
+			t.Error(line)
+		case strings.Contains(line, "reduced"):
+			t.Log(line)
 		}
 	}
 }
