@@ -28,9 +28,9 @@ const (
 	// maxWait.
 	enough  = 16
 	maxWait = time.Millisecond
-	// deep is the number of waiting writes for each further transaction at the same time, up to writers. With fewer
-	// waiting writes one transaction after the other is faster: concurrent transactions of all servers wait for each
-	// other, because runs of one agent or workspace change the same rows of usage.
+	// For every deep waiting writes one more transaction may run at the same time, up to writers. With fewer waiting
+	// writes one transaction after the other is faster: concurrent transactions of all servers wait for each other,
+	// because runs of one agent or workspace change the same rows of usage.
 	deep = 64
 )
 
@@ -46,6 +46,9 @@ type committer struct {
 	noticed func(context.Context, error) // receives the errors of transactions
 	log     *slog.Logger
 	writers int // maximum number of concurrent transactions
+	// patience is the time after which a waiting write may start another transaction. Otherwise one transaction whose
+	// connection hangs would stop all others.
+	patience time.Duration
 
 	mu     sync.Mutex
 	closed bool
@@ -80,7 +83,7 @@ type turn struct {
 func newCommitter(db *sql.DB, text map[string]string, writers int, refuse func(context.Context) error, noticed func(context.Context, error), log *slog.Logger) *committer {
 	c := &committer{
 		ledger: &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}},
-		refuse: refuse, noticed: noticed, log: log, writers: writers,
+		refuse: refuse, noticed: noticed, log: log, writers: writers, patience: 250 * time.Millisecond,
 	}
 	c.idle = sync.NewCond(&c.mu)
 	c.whole = make(chan struct{}, 1)
@@ -105,7 +108,7 @@ func (c *committer) commit(w *write) error {
 			}
 		}
 		c.mu.Unlock()
-		if t := <-w.turn; !t.leader {
+		if t := c.awaitTurn(w); !t.leader {
 			return t.err
 		}
 		c.mu.Lock()
@@ -120,7 +123,28 @@ func (c *committer) commit(w *write) error {
 	return (<-w.turn).err
 }
 
-// allowed returns the number of transactions that may run at the same time.
+// awaitTurn returns the turn of a waiting write. After patience it gives the write a turn itself if another transaction
+// may run.
+func (c *committer) awaitTurn(w *write) turn {
+	late := time.NewTimer(c.patience)
+	defer late.Stop()
+	select {
+	case t := <-w.turn:
+		return t
+	case <-late.C:
+	}
+	c.mu.Lock()
+	if at := slices.Index(c.queue, w); at >= 0 && c.busy < c.writers && c.missed == 0 {
+		c.queue = slices.Delete(c.queue, at, at+1)
+		c.busy++
+		w.turn <- turn{leader: true}
+	}
+	c.mu.Unlock()
+	return <-w.turn
+}
+
+// allowed returns the number of transactions that may run at the same time. Only a write that arrives uses a higher
+// number.
 func (c *committer) allowed() int { return min(c.writers, 1+len(c.queue)/deep) }
 
 // awaitBatch waits for callers that shared the last transaction or arrived during it. It unlocks mu while it waits.
@@ -166,8 +190,8 @@ func (c *committer) gather(first *write) []*write {
 }
 
 // pass lets the first waiting caller commit. It does nothing if a committing caller waits in awaitBatch, because that
-// caller commits the waiting writes. It also does nothing if enough other callers commit, because the last of them
-// passes on.
+// caller commits the waiting writes. It also does nothing if more transactions run than allowed, because
+// the last of them lets the next caller commit.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -421,7 +445,7 @@ func (b *batch) countUses() error {
 		if w.used.count == 0 {
 			continue
 		}
-		at := slices.IndexFunc(uses, func(u use) bool { return u.agentID == w.used.agentID && u.workspace == w.used.workspace })
+		at := slices.IndexFunc(uses, func(u use) bool { return u.agentID == w.used.agentID })
 		if at < 0 {
 			uses = append(uses, w.used)
 			continue

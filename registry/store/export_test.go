@@ -76,10 +76,10 @@ func (c counting) transact(ctx context.Context, apply func(exec) error) error {
 }
 
 // Hold stops transactions of runs before they begin until release is called. entered counts the transactions that it
-// has stopped.
-func (s *Store) Hold() (entered *atomic.Int64, release func()) {
+// has stopped. patience is the time after which a waiting write may start another transaction.
+func (s *Store) Hold(patience time.Duration) (entered *atomic.Int64, release func()) {
 	h := held{ledger: s.runs.ledger, n: new(atomic.Int64), released: make(chan struct{})}
-	s.runs.ledger = h
+	s.runs.ledger, s.runs.patience = h, patience
 	return h.n, func() { close(h.released) }
 }
 

@@ -190,7 +190,7 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 			Where(interruptible).
 			Returning("CASE WHEN started_at IS NOT NULL THEN workspace_id ELSE '' END").
 			Scan(ctx, &workspaces)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err != nil {
 			return err
 		}
 		n = len(workspaces)

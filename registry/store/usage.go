@@ -95,9 +95,9 @@ func (s *Store) Usage(ctx context.Context, workspace string, first, last registr
 }
 
 // countInterrupted adds runs that the same transaction has interrupted to the meter of runs, given their workspaces. An
-// empty workspace stands for a run whose program never started. It adds nothing to other meters, because the
-// other usage of these runs is unknown. It must not count the runs before they are interrupted: several servers
-// interrupt the runs of another one at once, and each would count them.
+// empty workspace stands for a run whose program never started. It adds nothing to other meters, because the other
+// usage of these runs is unknown. It must not count the runs before they are interrupted: several servers interrupt the
+// runs of another one at once, and each would count them.
 func countInterrupted(ctx context.Context, tx bun.Tx, workspaces []string, at time.Time) error {
 	runs := map[string]float64{}
 	for _, w := range workspaces {
