@@ -87,11 +87,11 @@ func (p *publishing) loop() {
 }
 
 // interval returns the time from the start of the last transaction to the start of the next one. It is publishEvery if
-// more results are left than the last transaction could take, if tools wait for memory, or if the goroutine ends.
+// more results are left than the last transaction could take, or if tools wait for memory.
 func (p *publishing) interval(last commit) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if last.cut || p.bytes >= allBytes || p.draining {
+	if last.cut || p.bytes >= allBytes {
 		return publishEvery
 	}
 	return min(publishEvery+time.Duration(p.records/waitingPerMs)*time.Millisecond, publishSeldom)

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// waitRecords is the number of unanswered requests of all partitions from which no requests are polled, if their
-	// sessions keep all places busy.
+	// If waitRecords requests of all partitions are unanswered and their sessions keep all places busy, no requests are
+	// polled.
 	waitRecords = 4_000
 	// pauseBytes limits the unanswered requests of a partition. If the limit is reached, the partition is paused. When the
 	// partition has only half of the limit left, it is resumed.
 	pauseBytes = 16 << 20
-	// requestBytes is the approximate memory of a polled request in addition to its record: parsed fields and goroutine.
-	requestBytes = 2 << 10
+	// requestBytes is the approximate memory of a polled request in addition to its record, for its parsed fields.
+	requestBytes = 1 << 10
 	// allBytes limits the memory for unanswered requests of all partitions and their results. If the limit is reached, no
 	// requests are polled. No tool starts then either, as long as there are results to publish.
 	allBytes = 64 << 20
@@ -35,7 +35,7 @@ type work struct {
 	partition *partition
 	ended     bool // whether all answers exist
 	answers   []*kgo.Record
-	bytes     int64 // size of the request and its answers
+	bytes     int64 // size of the request and its answers, with requestBytes
 	published bool  // whether the answers were published in a committed transaction
 }
 
@@ -358,7 +358,7 @@ func (w *window) collect() commit {
 			}
 			if !item.published {
 				c.items = append(c.items, item)
-				bytes += item.bytes
+				bytes += item.bytes - requestBytes
 			}
 			if open {
 				beyond.add(offset)

@@ -69,7 +69,7 @@ func publishAll(w *window) {
 // them are answered.
 func TestWindow_FullPartition_Paused(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ count, bytes int }{"many": {pauseBytes/(requestBytes+513) + 1, 1}, "large": {17, 1 << 20}} {
+	for name, tt := range map[string]struct{ count, bytes int }{"many": {int(pauseBytes/(sizeOf(received(0, "0", 1).record)+requestBytes)) + 1, 1}, "large": {17, 1 << 20}} {
 		w := newWindow()
 		w.assign(1, 0, "")
 		for offset := range tt.count {
