@@ -277,7 +277,7 @@ func TestHostileMemory(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
 	for name, attack := range map[string]func(t *testing.T, p *prisoner){
-		"one process": func(t *testing.T, p *prisoner) { p.attack(t, "import time\nx = bytearray(400 << 20)\ntime.sleep(600)") },
+		"one process": func(t *testing.T, p *prisoner) { p.attack(t, "import time\nx = bytearray(400 << 20)\ntime.sleep(60)") },
 		"many processes": func(t *testing.T, p *prisoner) {
 			// A control group may end only one of the processes. Then the parent ends the others.
 			p.attack(t, `import os, time
@@ -286,7 +286,7 @@ for _ in range(8):
   children.append(os.fork())
   if children[-1] == 0:
     x = bytearray(40 << 20)
-    time.sleep(600)
+    time.sleep(60)
 ended, _ = os.wait()
 for pid in children:
   if pid != ended: os.kill(pid, 9)`)
@@ -372,7 +372,7 @@ func TestHostileProcesses(t *testing.T) {
 	// measures at intervals, so the processes stay.
 	hold := 0
 	if !p.counted() {
-		hold = 600
+		hold = 60
 	}
 	got := p.attack(t, fmt.Sprintf(`
 import os, time
@@ -380,7 +380,7 @@ made = []
 try:
     while len(made) < 5000:
         pid = os.fork()
-        if pid == 0: time.sleep(600); os._exit(0)
+        if pid == 0: time.sleep(60); os._exit(0)
         made.append(pid)
 except OSError as e: print("stopped after", len(made), e.errno, flush=True)
 time.sleep(%d)

@@ -45,10 +45,13 @@ func build(tb testing.TB, folder string) []byte {
 	return module
 }
 
+// jobOf returns a job with enough time for a busy machine to compile the module with the race detector.
 func jobOf(module []byte, input string) runtimes.Job {
+	limits := runtimes.DefaultLimits()
+	limits.TimeoutMs, limits.CPUMs = 600_000, 600_000
 	return runtimes.Job{
 		RunID: "run", Workspace: "one", Language: runtimes.WASM, Runtime: runtimes.WASMEngine, Entrypoint: "main.wasm", CodeDigest: "sha256:" + fmt.Sprint(len(module)),
-		Files: map[string][]byte{"main.wasm": module}, Input: json.RawMessage(input), Limits: runtimes.DefaultLimits(),
+		Files: map[string][]byte{"main.wasm": module}, Input: json.RawMessage(input), Limits: limits,
 	}
 }
 
