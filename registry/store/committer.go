@@ -190,8 +190,8 @@ func (c *committer) gather(first *write) []*write {
 }
 
 // pass lets the first waiting caller commit. It does nothing if a committing caller waits in awaitBatch, because that
-// caller commits the waiting writes. It also does nothing if more transactions run than allowed, because
-// the last of them lets the next caller commit.
+// caller commits the waiting writes. It also does nothing if more transactions run than allowed, because the last of
+// them lets the next caller commit.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -94,6 +94,13 @@ func (j *Jail) Exited() bool {
 	return j.state == childDestroyed || exited(j.handle)
 }
 
+// StopDestroyTimer stops the timer of a killed child, so that only NotDestroyed can end its launcher.
+func (j *Jail) StopDestroyTimer() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.destroyTimer.Stop()
+}
+
 // NotDestroyed simulates the timeout after which a launcher has not reported the end of a killed child.
 func (j *Jail) NotDestroyed() { j.notDestroyed() }
 
